@@ -1,0 +1,244 @@
+"""The look, said once: the page's colours, the series, and how a figure is dressed.
+
+Figures are canvases, so a style sheet cannot reach their ink. BokehJS 3.9 reads most of it from
+custom properties, though: a visual that a model names `axis_label_text_color` looks up
+`--bk-axis-label-text-color` on the drawing element first, and custom properties pass through
+shadow roots. So `css()` gives both the page and the figures their colours, in either scheme, and
+a figure has only to be painted again when the scheme changes (`web/paint.js` does that).
+
+Glyphs do not read custom properties. A series' colour therefore is one colour for both schemes,
+chosen to stand out by at least 3 : 1 from paper of either (WCAG 2.2, 1.4.11).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bokeh.models.annotations import Legend
+from bokeh.plotting import figure as bokeh_figure
+
+# ---------------------------------------------------------------------------- series
+
+
+@dataclass(frozen=True)
+class Series:
+    """How one curve is drawn: colour, dash and marker, never colour alone."""
+
+    color: str
+    dash: tuple[int, ...]  # pixels on, off, on, off …; empty is solid
+    marker: str  # a Bokeh marker
+    filled: bool = True
+    width: float = 2.0
+    size: int = 9
+
+    def line(self) -> dict[str, Any]:
+        """Arguments for `figure.line`."""
+        return {
+            "line_color": self.color,
+            "line_dash": list(self.dash),
+            "line_width": self.width,
+        }
+
+    def points(self) -> dict[str, Any]:
+        """Arguments for `figure.scatter`."""
+        return {
+            "marker": self.marker,
+            "size": self.size,
+            "line_color": self.color,
+            "line_width": 2,
+            "fill_color": self.color if self.filled else None,
+        }
+
+    def whisker(self) -> dict[str, Any]:
+        """Arguments for a `Whisker` (also its heads: pass `head_size` to `TeeHead` yourself)."""
+        return {"line_color": self.color, "line_width": 1.5}
+
+    def band(self) -> dict[str, Any]:
+        """Arguments for `figure.varea` or a `Band`: the same colour, faint."""
+        return {"fill_color": self.color, "fill_alpha": 0.16}
+
+
+POST = "#cc5500"  # vermilion and blue stay apart for every common colour blindness
+PRE = "#2f7ec7"
+
+# SERIES[wiring][kind]. Within a kind the wirings differ in all three of colour, dash and marker;
+# no two of one wiring share a dash or a marker, and no dash is used twice, so that a print in
+# grey can be read as well.
+SERIES: dict[str, dict[str, Series]] = {
+    "post_ln": {
+        "estimate": Series(POST, (), "circle", filled=False, width=2.5),
+        "measured": Series(POST, (6, 2), "circle_dot", filled=True),
+        "theory": Series(POST, (5, 4), "x", filled=False, width=1.5, size=7),
+        "linear": Series(POST, (2, 2), "inverted_triangle", filled=False, width=1.5),
+        "log": Series(POST, (12, 3, 2, 3), "hex", filled=False, width=1.5),
+    },
+    "pre_ln": {
+        "estimate": Series(PRE, (14, 3), "square", filled=False, width=2.5),
+        "measured": Series(PRE, (6, 2, 1, 2), "diamond", filled=True, size=11),
+        "theory": Series(PRE, (2, 4), "cross", filled=False, width=1.5, size=7),
+        "linear": Series(PRE, (2, 2, 2, 6), "triangle", filled=False, width=1.5),
+        "log": Series(PRE, (12, 3, 2, 3, 2, 3), "star", filled=False, width=1.5),
+    },
+}
+
+# ---------------------------------------------------------------------------- schemes
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """The page's colours in one scheme. Each is exported as `--nl-<name>`."""
+
+    paper: str  # behind text and figures
+    raised: str  # boxes, the track of a slider
+    ink: str
+    muted: str  # still at least 4.5 : 1 on paper
+    rule: str  # lines that only separate
+    edge: str  # lines that show where a control is: 3 : 1
+    accent: str
+    on_accent: str
+    focus: str
+    warning: str
+    grid: str
+
+
+LIGHT = Scheme(
+    paper="#fdfcfa",
+    raised="#f1efea",
+    ink="#1c1f24",
+    muted="#5a606a",
+    rule="#dcd8d0",
+    edge="#858a93",
+    accent="#1d5f9e",
+    on_accent="#ffffff",
+    focus="#7a3ff2",
+    warning="#8a4b00",
+    grid="#e4e1da",
+)
+DARK = Scheme(
+    paper="#15181c",
+    raised="#22262c",
+    ink="#e9e7e2",
+    muted="#a5abb5",
+    rule="#353a42",
+    edge="#767d88",
+    accent="#7db9f0",
+    on_accent="#0d1013",
+    focus="#c3a6ff",
+    warning="#f0b46a",
+    grid="#2b3037",
+)
+
+FONT = (
+    "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'PingFang SC', 'Microsoft YaHei', "
+    "'Noto Sans CJK SC', sans-serif"
+)
+
+# What BokehJS looks up, in the page's own terms. The names are Bokeh's property names with dashes.
+FIGURE: dict[str, str] = {
+    "--bk-background-fill-color": "var(--nl-paper)",  # plot and legend alike
+    "--bk-border-fill-color": "var(--nl-paper)",
+    "--bk-outline-line-color": "var(--nl-rule)",
+    "--bk-grid-line-color": "var(--nl-grid)",
+    "--bk-minor-grid-line-color": "var(--nl-grid)",
+    "--bk-axis-line-color": "var(--nl-edge)",
+    "--bk-major-tick-line-color": "var(--nl-edge)",
+    "--bk-minor-tick-line-color": "var(--nl-edge)",
+    "--bk-axis-label-text-color": "var(--nl-ink)",
+    "--bk-axis-label-text-font": "var(--nl-font)",
+    "--bk-axis-label-text-font-style": "normal",
+    "--bk-axis-label-text-font-size": "14px",
+    "--bk-major-label-text-color": "var(--nl-muted)",
+    "--bk-major-label-text-font": "var(--nl-font)",
+    "--bk-major-label-text-font-size": "13px",
+    "--bk-label-text-color": "var(--nl-ink)",  # a legend's entries
+    "--bk-label-text-font": "var(--nl-font)",
+    "--bk-label-text-font-size": "13px",
+}
+
+
+def css() -> str:
+    """The style sheet of colours: for either scheme, chosen by system or by `data-theme`."""
+    light, dark = _block(LIGHT), _block(DARK)
+    series = "".join(
+        f"  --nl-series-{wiring.replace('_', '-')}: {kinds['estimate'].color};\n"
+        for wiring, kinds in SERIES.items()
+    )
+    figure_ink = "".join(f"  {name}: {value};\n" for name, value in FIGURE.items())
+    return (
+        f":root {{\n  color-scheme: light;\n{light}  --nl-font: {FONT};\n{series}{figure_ink}}}\n"
+        "@media (prefers-color-scheme: dark) {\n"
+        f':root:not([data-theme="light"]) {{\n  color-scheme: dark;\n{dark}}}\n}}\n'
+        f':root[data-theme="dark"] {{\n  color-scheme: dark;\n{dark}}}\n'
+        f"@media print {{\n:root:root:root {{\n  color-scheme: light;\n{light}}}\n}}\n"
+    )
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast of two `#rrggbb` colours, 1 … 21 (WCAG 2.2, relative luminance)."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+# ---------------------------------------------------------------------------- figures
+
+
+def figure(**options: Any) -> Any:
+    """A Bokeh figure as every figure here is: wide as its place, and deaf to wheel and pan.
+
+    Without a tool that listens to pan or scroll BokehJS gives the canvas `touch-action: auto`, so
+    the page scrolls over it. Axis labels must not hold `$…$`: it would fetch MathJax.
+    """
+    height = options.pop("height", 320)
+    plot = bokeh_figure(
+        sizing_mode="stretch_width",
+        min_width=0,
+        height=height,
+        tools="",
+        toolbar_location=None,
+        output_backend="canvas",
+        background_fill_color=LIGHT.paper,
+        border_fill_color=LIGHT.paper,
+        **options,
+    )
+    plot.toolbar.logo = None
+    plot.outline_line_color = LIGHT.rule
+    plot.axis.axis_label_text_font_style = "normal"
+    plot.axis.axis_label_text_color = LIGHT.ink
+    plot.axis.major_label_text_color = LIGHT.muted
+    plot.axis.minor_tick_line_color = None
+    plot.axis.axis_line_color = LIGHT.edge
+    plot.grid.grid_line_color = LIGHT.grid
+    return plot
+
+
+def legend_below(plot: Any, columns: int = 2) -> Legend:
+    """Move the figure's legend under it, where it covers no curve on a phone; returns it."""
+    legend: Legend = plot.legend[0]
+    plot.add_layout(legend, "below")
+    legend.ncols = columns
+    legend.nrows = "auto"
+    legend.orientation = "horizontal"
+    legend.border_line_color = None
+    legend.background_fill_color = LIGHT.paper
+    legend.label_text_color = LIGHT.ink
+    legend.padding = 4
+    legend.margin = 4
+    legend.glyph_width = 34  # long enough to tell the dashes apart
+    return legend
+
+
+# ---------------------------------------------------------------------------- helpers
+
+
+def _block(scheme: Scheme) -> str:
+    colors = {name: value for name, value in vars(scheme).items() if isinstance(value, str)}
+    return "".join(f"  --nl-{name.replace('_', '-')}: {value};\n" for name, value in colors.items())
+
+
+def _luminance(color: str) -> float:
+    def linear(channel: float) -> float:
+        return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(int(color[i : i + 2], 16) / 255) for i in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
