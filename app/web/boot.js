@@ -1,0 +1,123 @@
+// From nothing to a Python that can open sessions: one function, so that another way of booting
+// (restoring a snapshot) can take its place.
+
+import { Downloads, FileError } from "./download.js";
+import { unzip } from "./unzip.js";
+
+/**
+ * @typedef {import("./protocol.js").RuntimeFile} RuntimeFile
+ * @typedef {import("./protocol.js").Stage} Stage
+ *
+ * The functions of app/live.py that the worker calls.
+ * @typedef {object} Sessions
+ * @property {(session: string, experiment: string, language: string, state: string, digest: string, post: (json: string) => void) => void} open
+ * @property {(session: string, message: string) => void} receive
+ * @property {() => boolean} step
+ *
+ * @typedef {{sessions: Sessions, versions: {numpy: string, pyodide: string, boot: string}}} Booted
+ */
+
+const SITE_PACKAGES_ZIPS = ["numpy.zip", "app.zip"];
+const STALL = 60_000; // a phone in a tunnel may well pause for half a minute
+const START = 120_000; // loadPyodide never settles when its WebAssembly is damaged: someone has to end the wait
+
+/**
+ * @param {{runtime: string, files: RuntimeFile[], fresh: boolean}} message
+ * @param {(stage: Stage, loaded: number, total: number) => void} report
+ * @returns {Promise<Booted>}
+ * @throws {FileError} naming the file that is missing or damaged
+ */
+export async function boot({ runtime, files, fresh }, report) {
+  /** @type {Stage} */
+  let stage = "download";
+  const downloads = new Downloads(runtime, files, {
+    fresh,
+    stall: STALL,
+    report: (loaded, total) => report(stage, loaded, total),
+  });
+  const enter = (/** @type {Stage} */ next) => report((stage = next), downloads.loaded, downloads.total);
+  enter("download");
+
+  const start = async () => {
+    const [loadPyodide] = await Promise.all([
+      script(runtime, "pyodide.mjs", files, downloads, fresh).then((module) => module.loadPyodide),
+      script(runtime, "pyodide.asm.js", files, downloads, fresh), // sets the factory that loadPyodide looks for
+    ]);
+    const pyodide = await answeringFetches(downloads, () =>
+      loadPyodide({
+        indexURL: runtime,
+        packageBaseUrl: runtime, // else its CDN's address would stand there, though nothing is loaded from it
+        fsInit: (/** @type {any} */ fs, /** @type {{sitePackages: string}} */ { sitePackages }) =>
+          installed(fs, sitePackages, downloads),
+        env: { PYTHONDONTWRITEBYTECODE: "1", PYTHONHASHSEED: "0", ...NO_FOREIGN_RESOURCES },
+      }),
+    );
+    enter("import");
+    const live = pyodide.pyimport("app.live");
+    return { sessions: live, versions: { numpy: live.NUMPY, pyodide: pyodide.version, boot: "plain" } };
+  };
+  return Promise.race([start(), downloads.failed, tooLong(START)]);
+}
+
+/** Panel and Bokeh read these at import; without them they name style sheets by their CDN's address. */
+const NO_FOREIGN_RESOURCES = { BOKEH_RESOURCES: "server" };
+
+/**
+ * A script that the browser must load itself (no script may be made from bytes under a strict policy).
+ * @param {string} base @param {string} name @param {RuntimeFile[]} files @param {Downloads} downloads
+ * @param {boolean} fresh
+ */
+async function script(base, name, files, downloads, fresh) {
+  const address = new URL(name, base);
+  if (fresh) address.searchParams.set("again", String(Date.now())); // an import has no cache option
+  const module = await import(address.href).catch((fault) => {
+    const error = new FileError(name, `could not be loaded (${fault.message})`);
+    downloads.fail?.(error);
+    throw error;
+  });
+  downloads.count(files.find((file) => file.name === name)?.bytes ?? 0);
+  return module;
+}
+
+/**
+ * Runs `work` while fetches of unpacked runtime files are answered from the downloads.
+ * @template T @param {Downloads} downloads @param {() => Promise<T>} work
+ */
+async function answeringFetches(downloads, work) {
+  const fetch = globalThis.fetch;
+  globalThis.fetch = (input, init) => {
+    const address = input instanceof Request ? input.url : String(input);
+    const name = address.slice(address.lastIndexOf("/") + 1);
+    return downloads.has(name) ? downloads.response(name) : fetch(input, init);
+  };
+  try {
+    return await work();
+  } finally {
+    globalThis.fetch = fetch;
+  }
+}
+
+/**
+ * Unpacks NumPy and the application before the interpreter starts, while its WebAssembly compiles.
+ * @param {any} fs  Emscripten's file system @param {string} folder @param {Downloads} downloads
+ */
+async function installed(fs, folder, downloads) {
+  const made = new Set();
+  await Promise.all(
+    SITE_PACKAGES_ZIPS.map(async (name) => {
+      for (const [path, content] of unzip(await downloads.bytes(name))) {
+        const parent = `${folder}/${path.slice(0, path.lastIndexOf("/") + 1)}`;
+        if (!made.has(parent)) fs.mkdirTree(parent);
+        made.add(parent);
+        fs.writeFile(`${folder}/${path}`, content, { canOwn: true });
+      }
+    }),
+  );
+}
+
+/** @param {number} milliseconds @returns {Promise<never>} */
+function tooLong(milliseconds) {
+  return new Promise((_, reject) => {
+    setTimeout(() => reject(new Error(`Python did not start within ${milliseconds / 1000} seconds`)), milliseconds);
+  });
+}

@@ -1,0 +1,146 @@
+// The runtime's files: all fetched at once, unpacked while they arrive, counted and checked.
+
+/** @typedef {import("./protocol.js").RuntimeFile} RuntimeFile */
+
+const PACKED = ".gz.bin"; // a neutral name: neither servers nor filters do anything of their own to it
+
+/** A runtime file that is missing, cut off or damaged; says which. */
+export class FileError extends Error {
+  /** @param {string} file @param {string} fault */
+  constructor(file, fault) {
+    super(`${file}: ${fault}`);
+    this.name = "FileError";
+    this.file = file;
+  }
+}
+
+/**
+ * Downloads of one runtime. `bodies` gives each packed file's content by its unpacked name.
+ * `failed` never resolves; it rejects at the first file that is missing, cut off, damaged, or has stalled.
+ */
+export class Downloads {
+  /**
+   * @param {string} base  address of the runtime's folder
+   * @param {RuntimeFile[]} files
+   * @param {{fresh: boolean, stall: number, report: (loaded: number, total: number) => void}} options
+   *   stall: milliseconds without a byte after which the wait ends
+   */
+  constructor(base, files, { fresh, stall, report }) {
+    this.total = files.reduce((sum, file) => sum + file.bytes, 0);
+    this.loaded = 0;
+    this.report = report;
+    this.stall = stall;
+    /** @type {Map<string, Promise<ReadableStream<Uint8Array>>>} */
+    this.bodies = new Map();
+    /** @type {Promise<never>} */
+    this.failed = new Promise((_, reject) => (this.fail = reject));
+    this.failed.catch(() => {}); // whoever waits for it sees it; nobody else has to
+    for (const file of files.filter(({ name }) => name.endsWith(PACKED))) {
+      const body = this.#fetch(new URL(file.name, base), file, fresh);
+      body.catch(this.fail);
+      this.bodies.set(file.name.slice(0, -PACKED.length), body);
+    }
+  }
+
+  /** Adds to what has arrived: for files that the browser loads by itself (scripts). @param {number} bytes */
+  count(bytes) {
+    this.loaded += bytes;
+    this.report(this.loaded, this.total);
+  }
+
+  /** @param {string} name  unpacked */
+  has(name) {
+    return this.bodies.has(name);
+  }
+
+  /** @param {string} name  unpacked @returns {Promise<Response>} */
+  async response(name) {
+    const type = name.endsWith(".wasm") ? "application/wasm" : "application/octet-stream";
+    return new Response(await this.#body(name), { headers: { "Content-Type": type } });
+  }
+
+  /** @param {string} name  unpacked */
+  async bytes(name) {
+    return new Uint8Array(await (await this.response(name)).arrayBuffer());
+  }
+
+  /** @param {string} name */
+  #body(name) {
+    const body = this.bodies.get(name);
+    if (!body) throw new FileError(name + PACKED, "is not in the page's list of runtime files");
+    return body;
+  }
+
+  /** @param {URL} address @param {RuntimeFile} file @param {boolean} fresh */
+  async #fetch(address, file, fresh) {
+    const response = await fetch(address, { cache: fresh ? "reload" : "default" }).catch((fault) => {
+      throw new FileError(file.name, `could not be fetched (${fault.message})`);
+    });
+    if (!response.ok || !response.body) throw new FileError(file.name, `is missing (${response.status})`);
+    return response.body
+      .pipeThrough(this.#counted(file))
+      .pipeThrough(/** @type {TransformStream<Uint8Array, Uint8Array>} */ (new DecompressionStream("gzip")))
+      .pipeThrough(this.#checked(file));
+  }
+
+  /** Counts bytes as they travel and sees that all come. @param {RuntimeFile} file */
+  #counted(file) {
+    let arrived = 0;
+    let clock = this.#watch(file);
+    /** @type {TransformStream<Uint8Array, Uint8Array>} */
+    const stream = new TransformStream({
+      transform: (chunk, controller) => {
+        clearTimeout(clock);
+        clock = this.#watch(file);
+        arrived += chunk.length;
+        this.count(chunk.length);
+        controller.enqueue(chunk);
+      },
+      flush: () => {
+        clearTimeout(clock);
+        if (arrived !== file.bytes) throw this.#failure(file, `has ${arrived} bytes instead of ${file.bytes}`);
+      },
+    });
+    return stream;
+  }
+
+  /**
+   * Passes on what unpacking gives. A damaged pack errs inside the browser's own stream and would reach
+   * the consumer as a nameless TypeError (Pyodide even drops it), so it is caught and named here.
+   * @param {RuntimeFile} file
+   * @returns {{readable: ReadableStream<Uint8Array>, writable: WritableStream<Uint8Array>}}
+   */
+  #checked(file) {
+    /** @type {ReadableStreamDefaultController<Uint8Array>} */
+    let out;
+    const readable = new ReadableStream({ start: (controller) => void (out = controller) });
+    let first = file.name.includes(".wasm");
+    const writable = new WritableStream({
+      write: (chunk) => {
+        if (first && !isWasm(chunk)) throw this.#failure(file, "is not WebAssembly");
+        first = false;
+        out.enqueue(chunk);
+      },
+      close: () => out.close(),
+      abort: (fault) => out.error(this.#failure(file, `is damaged (${fault?.message ?? fault})`)),
+    });
+    return { readable, writable };
+  }
+
+  /** @param {RuntimeFile} file @param {string} fault */
+  #failure(file, fault) {
+    const error = new FileError(file.name, fault);
+    this.fail?.(error);
+    return error;
+  }
+
+  /** @param {RuntimeFile} file */
+  #watch(file) {
+    return setTimeout(() => this.#failure(file, `sent nothing for ${this.stall / 1000} seconds`), this.stall);
+  }
+}
+
+/** @param {Uint8Array} bytes */
+function isWasm(bytes) {
+  return bytes[0] === 0x00 && bytes[1] === 0x61 && bytes[2] === 0x73 && bytes[3] === 0x6d;
+}

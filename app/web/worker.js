@@ -1,0 +1,63 @@
+// The worker: boots Python, hands it the page's messages, and lets it compute in slices between them.
+
+import { boot } from "./boot.js";
+import { fromPage } from "./protocol.js";
+
+/** @type {import("./boot.js").Sessions | null} */
+let sessions = null;
+
+// A port's message is a macrotask: between two slices the page's own messages get their turn.
+const turn = new MessageChannel();
+let turning = false;
+turn.port1.onmessage = () => {
+  turning = false;
+  if (sessions?.step()) nextSlice();
+};
+
+self.onmessage = ({ data }) => {
+  const message = fromPage(data);
+  if (message === null) return;
+  if (message.type === "boot") {
+    void start(message);
+  } else if (!sessions) {
+    console.warn(`dropped a message: "${message.type}" came before Python was live`);
+  } else if (message.type === "open") {
+    const { session, experiment, language, state, digest } = message;
+    sessions.open(session, experiment, language, JSON.stringify(state), digest, post);
+    nextSlice();
+  } else {
+    sessions.receive(message.session, JSON.stringify(message));
+    nextSlice();
+  }
+};
+
+/** @param {import("./protocol.js").Boot} message */
+async function start(message) {
+  try {
+    const { sessions: booted, versions } = await boot(message, (stage, loaded, total) =>
+      send({ type: "progress", stage, loaded, total }),
+    );
+    sessions = booted;
+    send({ type: "live", ...versions });
+  } catch (fault) {
+    const error = fault instanceof Error ? fault : new Error(String(fault));
+    const file = "file" in error ? String(error.file) : "";
+    send({ type: "error", session: null, message: file, detail: error.stack ?? error.message });
+  }
+}
+
+function nextSlice() {
+  if (turning) return;
+  turning = true;
+  turn.port2.postMessage(null);
+}
+
+/** Python's own messages come as JSON. @param {string} json */
+function post(json) {
+  self.postMessage(JSON.parse(json));
+}
+
+/** @param {import("./protocol.js").ToPage} message */
+function send(message) {
+  self.postMessage(message);
+}
