@@ -1,0 +1,70 @@
+// Runs in every page before its own scripts, and notes when something happened, the same way for
+// both sides. Times are milliseconds since the navigation began.
+(() => {
+  const seen = (window.benchStartup = { figure: null, live: null, asked: null, answered: null });
+  const pixels = new OffscreenCanvas(48, 48).getContext("2d", { willReadFrequently: true });
+
+  /** All canvases inside shadow roots, which is where Bokeh's figures draw. */
+  function* canvases(root, inside = false) {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot) yield* canvases(element.shadowRoot, true);
+      if (inside && element.tagName === "CANVAS" && element.width && element.height) yield element;
+    }
+  }
+
+  /** Drawn on, and not with one colour only. */
+  function drawn(canvas) {
+    pixels.clearRect(0, 0, 48, 48);
+    pixels.drawImage(canvas, 0, 0, 48, 48);
+    const words = new Uint32Array(pixels.getImageData(0, 0, 48, 48).data.buffer);
+    return words.some((word) => word !== 0 && word !== words[0]);
+  }
+
+  function live() {
+    const runtime = document.documentElement.dataset.runtime;
+    if (runtime === undefined) {
+      // Stock: the loading mark stands on the body from the start, and goes when Python's own
+      // document has taken the place of the prerendered one.
+      return seen.marked && !document.body.classList.contains("pn-loading");
+    }
+    const sections = [...document.querySelectorAll("section[data-experiment]")];
+    return runtime === "live" && sections.every((s) => s.dataset.state === "ready");
+  }
+
+  /** Everything that the page's figures show, as one text. */
+  function data() {
+    const sources = [];
+    for (const doc of window.Bokeh?.documents ?? []) {
+      for (const model of doc._all_models?.values() ?? []) {
+        if (model.type === "ColumnDataSource") {
+          sources.push(Object.entries(Object.fromEntries(Object.entries(model.data)))
+            .map(([name, column]) => name + Array.from(column).join()).join(";"));
+        }
+      }
+    }
+    return sources.join("|");
+  }
+
+  function frame() {
+    if (!document.body) return requestAnimationFrame(frame);
+    seen.marked ||= document.body.classList.contains("pn-loading");
+    if (seen.figure === null && [...canvases(document)].some(drawn)) {
+      seen.figure = performance.now();
+    }
+    if (seen.live === null && live()) seen.live = performance.now();
+    if (seen.figure === null || seen.live === null) requestAnimationFrame(frame);
+  }
+  requestAnimationFrame(frame);
+
+  /** From the next key on: until the figures' data are others than before it. */
+  seen.watch = () => {
+    const before = data();
+    seen.sources = before.length;
+    const look = () => {
+      if (data() !== before) seen.answered = performance.now();
+      else setTimeout(look, 4);
+    };
+    addEventListener("keydown", () => { seen.asked = performance.now(); look(); },
+      { capture: true, once: true });
+  };
+})();
