@@ -170,7 +170,8 @@ def css() -> str:
         "@media (prefers-color-scheme: dark) {\n"
         f':root:not([data-theme="light"]) {{\n  color-scheme: dark;\n{dark}}}\n}}\n'
         f':root[data-theme="dark"] {{\n  color-scheme: dark;\n{dark}}}\n'
-        f"@media print {{\n:root:root:root {{\n  color-scheme: light;\n{light}}}\n}}\n"
+        # While it prints, the page says so itself: canvases are painted before print styles hold.
+        f":root[data-printing][data-printing] {{\n  color-scheme: light;\n{light}}}\n"
     )
 
 
@@ -222,7 +223,7 @@ def legend_below(plot: Any, columns: int = 2) -> Legend:
     legend.border_line_color = None
     legend.background_fill_color = LIGHT.paper
     legend.label_text_color = LIGHT.ink
-    legend.padding = 4  # type: ignore[assignment]
+    legend.padding = 4
     legend.margin = 4  # type: ignore[assignment]
     legend.glyph_width = 34  # long enough to tell the dashes apart
     return legend

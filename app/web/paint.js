@@ -1,0 +1,538 @@
+/**
+ * First paint and, after it, everything that touches a Bokeh document on the page.
+ *
+ * A classic deferred script, after BokehJS: it must work from `file://`, where modules and `fetch`
+ * do not, and under a policy without inline scripts and `eval`. It knows nothing of Python: the
+ * page's module (`page.js`) asks for a section by name and is handed a `Painted`, by which it sets
+ * the controls, applies patches, and hears what the reader does.
+ *
+ * Every section embeds a document of its own. Several documents may hold equal ids; nothing here
+ * looks a model up except in its own document, and roots go to slots of their own section.
+ */
+
+/**
+ * @typedef {Record<string, string>} State an option's name → its canonical text
+ *
+ * @typedef {object} Stored what the builder (or Python) hands over for one experiment
+ * @property {any} document Bokeh's JSON
+ * @property {Record<string, string>} roots slot → model id
+ * @property {string} [digest]
+ * @property {State} [state]
+ *
+ * @typedef {object} Painted
+ * @property {HTMLElement} section
+ * @property {any} document the Bokeh document that is embedded now
+ * @property {() => State} state what the controls show
+ * @property {(state: State) => void} apply shows a state; no handler hears of it
+ * @property {(handler: (name: string, value: string) => void) => void} onOption a reader's change
+ * @property {(handler: (action: string) => void) => void} onPress a reader's press of a button
+ * @property {(patch: string | object) => void} patch applies a Bokeh JSON patch; no handler hears
+ * @property {(stored: Stored) => Promise<void>} replace embeds another document in its place
+ *
+ * @typedef {object} Tag what `app/ui/controls.py` says about a control, in the model's tags
+ * @property {string} [option]
+ * @property {string} [action]
+ * @property {string} label
+ * @property {string} property the model's property that holds the value
+ * @property {string[] | null} values canonical texts of all choices, or null: any whole number
+ * @property {boolean} indexed the property holds a place in `values`
+ * @property {string[] | null} shown what a reader sees for each choice
+ * @property {string} low
+ * @property {string} high
+ * @property {string | {one: string, other: string}} words the value in words, with `{value}`
+ *
+ * @typedef {object} Control
+ * @property {Tag} tag
+ * @property {any} model
+ * @property {any} view
+ */
+
+(function () {
+  "use strict";
+
+  /** Sections are painted this long before they scroll into view. */
+  const NEAR = "800px 0px";
+
+  /** @type {any} */
+  const page = window;
+
+  /** @type {Map<Element, Promise<Painted>>} */
+  const paintings = new Map();
+  /** @type {Set<any>} view managers of what is painted now */
+  const managers = new Set();
+
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries) {
+        if (entry.isIntersecting) paintSection(/** @type {HTMLElement} */ (entry.target)).catch(() => {});
+      }
+    },
+    { rootMargin: NEAR },
+  );
+
+  page.normlab = { paint, scan };
+  scan();
+  followScheme();
+
+  /**
+   * The section's document, painted now if it was not yet.
+   * @param {string} name
+   * @returns {Promise<Painted>}
+   */
+  async function paint(name) {
+    const section = document.querySelector(`section[data-experiment="${CSS.escape(name)}"]`);
+    if (!(section instanceof HTMLElement)) throw new Error(`The page has no experiment "${name}".`);
+    return paintSection(section);
+  }
+
+  /** Look for sections anew, after the page has exchanged its main part; let go of gone ones. */
+  function scan() {
+    for (const section of paintings.keys()) {
+      if (!section.isConnected) {
+        near.unobserve(section);
+        paintings.get(section)?.then((painted) => /** @type {any} */ (painted).dispose(), () => {});
+        paintings.delete(section);
+      }
+    }
+    for (const section of document.querySelectorAll("section[data-experiment]")) near.observe(section);
+  }
+
+  /**
+   * @param {HTMLElement} section
+   * @returns {Promise<Painted>}
+   */
+  function paintSection(section) {
+    near.unobserve(section);
+    let painting = paintings.get(section);
+    if (painting === undefined) {
+      painting = embedFirst(section);
+      paintings.set(section, painting);
+      painting.catch((error) => {
+        section.dataset.painted = "failed";
+        console.error(`"${section.dataset.experiment}" could not be painted:`, error);
+      });
+    }
+    return painting;
+  }
+
+  /**
+   * @param {HTMLElement} section
+   * @returns {Promise<Painted>}
+   */
+  async function embedFirst(section) {
+    const script = section.querySelector("script[data-document]");
+    if (script === null) throw new Error("The section holds no document.");
+    if (page.Bokeh === undefined) throw new Error("BokehJS has not been loaded.");
+    const stored = /** @type {Stored} */ (JSON.parse(script.textContent ?? ""));
+    const painted = new PaintedSection(section);
+    await painted.embed(stored);
+    section.dataset.painted = "done";
+    return painted;
+  }
+
+  // -------------------------------------------------------------------------- one section
+
+  /** @implements {Painted} */
+  class PaintedSection {
+    /** @param {HTMLElement} section */
+    constructor(section) {
+      this.section = section;
+      /** @type {any} */
+      this.document = null;
+      /** @type {any} */
+      this.manager = null;
+      /** @type {Map<string, Control>} */
+      this.controls = new Map();
+      /** @type {((name: string, value: string) => void)[]} */
+      this.optionHandlers = [];
+      /** @type {((action: string) => void)[]} */
+      this.pressHandlers = [];
+      /** @type {MutationObserver[]} */
+      this.observers = [];
+      this.quiet = 0;
+      section.addEventListener("click", (event) => this.clicked(event));
+    }
+
+    /** @param {Stored} stored */
+    async embed(stored) {
+      const slots = new Map(Object.entries(stored.roots).map(([slot, id]) => [id, this.slot(slot)]));
+      /** @type {string[]} */
+      const ids = stored.document.roots.map((/** @type {{id: string}} */ root) => root.id);
+      for (const slot of slots.values()) slot.replaceChildren();
+      // BokehJS asks for elements in the order of the roots, and an element may be given as such.
+      const roots = Object.fromEntries(ids.map((id) => [id, slots.get(id)]));
+      const [manager] = await page.Bokeh.embed.embed_items(
+        { it: stored.document },
+        [{ docid: "it", root_ids: ids, roots }],
+      );
+      this.manager = manager;
+      managers.add(manager);
+      this.document = manager.roots[0].model.document;
+      for (const view of manager.roots) {
+        const tag = tagOf(view.model);
+        if (tag !== null) this.wire({ tag, model: view.model, view });
+      }
+      for (const [slot, id] of Object.entries(stored.roots)) {
+        if (slot.startsWith("figure:")) dressFigure(this.slot(slot), viewOf(manager, id));
+      }
+    }
+
+    state() {
+      /** @type {State} */
+      const state = {};
+      for (const [name, control] of this.controls) state[name] = textOf(control);
+      return state;
+    }
+
+    /** @param {State} state */
+    apply(state) {
+      this.quietly(() => {
+        for (const [name, text] of Object.entries(state)) {
+          const control = this.controls.get(name);
+          if (control !== undefined && !inHand(control)) show(control, text);
+        }
+      });
+    }
+
+    /** @param {(name: string, value: string) => void} handler */
+    onOption(handler) {
+      this.optionHandlers.push(handler);
+    }
+
+    /** @param {(action: string) => void} handler */
+    onPress(handler) {
+      this.pressHandlers.push(handler);
+    }
+
+    /** @param {string | object} patch */
+    patch(patch) {
+      this.quietly(() => {
+        this.document.apply_json_patch(typeof patch === "string" ? JSON.parse(patch) : patch);
+      });
+    }
+
+    /** @param {Stored} stored */
+    async replace(stored) {
+      const state = this.state();
+      const places = Object.keys(stored.roots).map((slot) => this.slot(slot));
+      // An empty slot would have no height for a moment, and the page would jump.
+      for (const place of places) place.style.minHeight = `${place.offsetHeight}px`;
+      this.dispose();
+      try {
+        await this.embed(stored);
+      } finally {
+        for (const place of places) place.style.minHeight = "";
+      }
+      this.apply(state);
+    }
+
+    dispose() {
+      for (const observer of this.observers.splice(0)) observer.disconnect();
+      this.controls.clear();
+      if (this.manager === null) return;
+      managers.delete(this.manager);
+      this.manager.clear();
+      this.document.clear();
+      const { documents } = page.Bokeh; // BokehJS keeps every document it ever made
+      documents.splice(documents.indexOf(this.document), 1);
+      this.manager = null;
+    }
+
+    /** @param {Control} control */
+    wire(control) {
+      const { tag, model, view } = control;
+      const refresh = () => dress(control, this.box(tag));
+      // BokehJS renders a widget anew when some of its properties change, and noUiSlider writes
+      // its own number over the value in words: what was added is looked after.
+      const observer = new MutationObserver(refresh);
+      observer.observe(view.shadow_el, {
+        childList: true,
+        subtree: true,
+        attributeFilter: ["aria-valuetext", "disabled"],
+      });
+      this.observers.push(observer);
+      if (tag.option !== undefined) {
+        const name = tag.option;
+        this.controls.set(name, control);
+        let last = textOf(control);
+        model.properties[tag.property].change.connect(() => {
+          const text = textOf(control);
+          if (text === "") {
+            this.quietly(() => show(control, last)); // an emptied field means nothing
+            return;
+          }
+          last = text;
+          refresh();
+          if (this.quiet === 0) for (const handler of this.optionHandlers) handler(name, text);
+        });
+      }
+      refresh();
+    }
+
+    /** @param {Event} event */
+    clicked(event) {
+      const path = event.composedPath();
+      const pressed = path.find((node) => node instanceof HTMLButtonElement);
+      if (pressed instanceof HTMLButtonElement && !pressed.disabled) {
+        const slot = path.find((node) => node instanceof HTMLElement && node.dataset.slot);
+        const name = slot instanceof HTMLElement ? (slot.dataset.slot ?? "") : "";
+        if (name.startsWith("button:")) {
+          for (const handler of this.pressHandlers) handler(name.slice("button:".length));
+        }
+      }
+      const label = path.find((node) => node instanceof HTMLLabelElement);
+      if (label instanceof HTMLLabelElement && label.getRootNode() === document) {
+        const name = /** @type {HTMLElement | null} */ (label.closest("[data-control]"))?.dataset.control;
+        const control = this.controls.get(name ?? "");
+        if (control !== undefined) focusable(control)?.focus();
+      }
+    }
+
+    /** @param {() => void} change */
+    quietly(change) {
+      this.quiet += 1;
+      try {
+        change();
+      } finally {
+        this.quiet -= 1;
+      }
+    }
+
+    /**
+     * @param {string} name
+     * @returns {HTMLElement}
+     */
+    slot(name) {
+      const slot = this.section.querySelector(`[data-slot="${CSS.escape(name)}"]`);
+      if (!(slot instanceof HTMLElement)) throw new Error(`The section has no place for "${name}".`);
+      return slot;
+    }
+
+    /**
+     * The light-DOM part around a control.
+     * @param {Tag} tag
+     * @returns {Element | null}
+     */
+    box(tag) {
+      const name = tag.option ?? "";
+      return this.section.querySelector(`[data-control="${CSS.escape(name)}"]`);
+    }
+  }
+
+  // -------------------------------------------------------------------------- values and words
+
+  /**
+   * @param {any} model
+   * @returns {Tag | null}
+   */
+  function tagOf(model) {
+    for (const tag of model.tags) {
+      const plain = unmapped(tag);
+      if (plain?.normlab !== undefined) return plain.normlab;
+    }
+    return null;
+  }
+
+  /**
+   * BokehJS reads a Python dict as a Map.
+   * @param {any} value
+   * @returns {any}
+   */
+  function unmapped(value) {
+    if (!(value instanceof Map)) return value;
+    return Object.fromEntries([...value].map(([key, item]) => [key, unmapped(item)]));
+  }
+
+  /**
+   * The canonical text of what the control shows; empty when it shows nothing.
+   * @param {Control} control
+   */
+  function textOf({ tag, model }) {
+    const held = model[tag.property];
+    if (held === null || held === undefined) return "";
+    return tag.indexed && tag.values !== null ? tag.values[held] : String(held);
+  }
+
+  /**
+   * Show the value with this canonical text, or the nearest that the control has.
+   * @param {Control} control
+   * @param {string} text
+   */
+  function show({ tag, model }, text) {
+    const { values, property } = tag;
+    if (values === null) {
+      const value = Number(text);
+      if (text === "" || !Number.isFinite(value)) return;
+      model[property] = Math.min(Math.max(value, Number(tag.low)), Number(tag.high));
+      return;
+    }
+    const index = nearest(values, text);
+    if (index >= 0) model[property] = tag.indexed ? index : values[index];
+  }
+
+  /**
+   * @param {string[]} values
+   * @param {string} text
+   * @returns {number} −1 when there is none
+   */
+  function nearest(values, text) {
+    const exact = values.indexOf(text);
+    if (exact >= 0 || text === "" || !Number.isFinite(Number(text))) return exact;
+    const distances = values.map((value) => Math.abs(Number(value) - Number(text)));
+    return distances.indexOf(Math.min(...distances));
+  }
+
+  /** @param {Control} control */
+  function wordsOf(control) {
+    const { tag } = control;
+    const text = textOf(control);
+    const shown = tag.shown !== null && tag.values !== null ? tag.shown[tag.values.indexOf(text)] : text;
+    const words =
+      typeof tag.words === "string" ? tag.words : text === "1" ? tag.words.one : tag.words.other;
+    return words.replace("{value}", shown);
+  }
+
+  /**
+   * Whether the reader has hold of it just now: dragging the handle, or typing in the field.
+   * @param {Control} control
+   */
+  function inHand({ model, view }) {
+    /** @type {ShadowRoot} */
+    const shadow = view.shadow_el;
+    if (shadow.querySelector(".noUi-active") !== null) return true;
+    const field = shadow.activeElement;
+    return field instanceof HTMLInputElement && field.type === "text" && field.value !== view.format_value
+      && model.value !== null;
+  }
+
+  // -------------------------------------------------------------------------- names and reach
+
+  /**
+   * Give the control its name, its value in words and its state; to be repeated at will.
+   * @param {Control} control
+   * @param {Element | null} box
+   */
+  function dress(control, box) {
+    const { tag, model, view } = control;
+    /** @type {ShadowRoot} */
+    const shadow = view.shadow_el;
+    const said = tag.option === undefined ? "" : wordsOf(control);
+    const output = box?.querySelector("output[data-value]");
+    if (output instanceof HTMLElement && output.textContent !== said) {
+      output.setAttribute("aria-live", "off"); // the control itself says its value
+      output.textContent = said;
+    }
+
+    const handle = shadow.querySelector("[role=slider]");
+    if (handle !== null) {
+      set(handle, "aria-label", tag.label);
+      set(handle, "aria-valuetext", said);
+      set(handle, "aria-disabled", String(model.disabled));
+    }
+    const group = shadow.querySelector(".bk-input-group:has(input[type=radio])");
+    if (group !== null) {
+      set(group, "role", "radiogroup");
+      set(group, "aria-label", tag.label);
+    }
+    const field = shadow.querySelector("select, input[type=text]");
+    if (field !== null) {
+      set(field, "aria-label", tag.label);
+      if (field instanceof HTMLInputElement) dressNumber(field, control);
+    }
+  }
+
+  /**
+   * Bokeh's spinner works as a spin button and has only to say so.
+   * @param {HTMLInputElement} field
+   * @param {Control} control
+   */
+  function dressNumber(field, { tag, model, view }) {
+    set(field, "role", "spinbutton");
+    set(field, "inputmode", "numeric");
+    set(field, "autocomplete", "off");
+    set(field, "aria-valuemin", tag.low);
+    set(field, "aria-valuemax", tag.high);
+    set(field, "aria-valuenow", String(model.value));
+    // The steppers are for a mouse, as those of a browser's own number field: keys do the same.
+    for (const stepper of view.shadow_el.querySelectorAll(".bk-spin-btn")) {
+      set(stepper, "tabindex", "-1");
+      set(stepper, "aria-hidden", "true");
+      set(stepper, "type", "button");
+    }
+  }
+
+  /**
+   * A figure is one picture with a name; what it shows stands beside it as a sentence and a table.
+   * @param {HTMLElement} slot
+   * @param {any} view
+   */
+  function dressFigure(slot, view) {
+    if (!slot.hasAttribute("aria-label") && !slot.hasAttribute("aria-labelledby")) {
+      const title = slot.closest("figure")?.querySelector("figcaption")
+        ?? slot.closest("section")?.querySelector("h1, h2, h3, h4");
+      set(slot, "aria-label", title?.textContent?.trim() ?? slot.dataset.slot ?? "");
+    }
+    set(slot, "role", "img");
+    for (const canvas of view.views.query((/** @type {any} */ it) => it.model.type === "Canvas")) {
+      canvas.events_el.removeAttribute("tabindex"); // no tool here listens to keys
+    }
+  }
+
+  /**
+   * @param {Control} control
+   * @returns {HTMLElement | null}
+   */
+  function focusable({ view }) {
+    return view.shadow_el.querySelector("[role=slider], select, input[type=text], input:checked, button");
+  }
+
+  /**
+   * Writes only what differs, so that an observer of attributes comes to rest.
+   * @param {Element} element
+   * @param {string} name
+   * @param {string} value
+   */
+  function set(element, name, value) {
+    if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+  }
+
+  /**
+   * @param {any} manager
+   * @param {string} id
+   */
+  function viewOf(manager, id) {
+    return manager.roots.find((/** @type {any} */ view) => view.model.id === id);
+  }
+
+  // -------------------------------------------------------------------------- colour schemes
+
+  /** Canvases hold the ink they were painted with: paint them again when the scheme changes. */
+  function followScheme() {
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => repaint());
+    new MutationObserver(() => repaint()).observe(document.documentElement, {
+      attributeFilter: ["data-theme"],
+    });
+    // Paper is white: a print of the dark page needs the light figures, and at once.
+    addEventListener("beforeprint", () => {
+      document.documentElement.dataset.printing = "";
+      repaint(true);
+    });
+    addEventListener("afterprint", () => {
+      delete document.documentElement.dataset.printing;
+      repaint();
+    });
+  }
+
+  /** @param {boolean} [atOnce] */
+  function repaint(atOnce = false) {
+    for (const manager of managers) {
+      for (const view of manager.all_views()) {
+        if (view.model.type === "Legend") view.rerender(); // its colours are in its style sheet
+        if (view.canvas_view !== undefined && view.request_repaint !== undefined) {
+          view.request_repaint();
+          if (atOnce) view.repaint();
+        }
+      }
+    }
+  }
+})();
