@@ -1,0 +1,361 @@
+"""Makes the runtime folder: what the browser loads to have Python, packed small and quick to start.
+
+Four steps, each kept in the cache under a hash of what went into it:
+  compile  the shipped packages and the standard library, byte-compiled inside Pyodide
+  trace    our own code byte-compiled, every lesson worked through: what is imported and opened
+  pack     only that, as stored zips, compressed as a whole
+  gather   the files under neutral names in a folder named by their content
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from app.site import fetch, licences, node
+from app.site.environment import ROOT, Failure, say
+
+HERE = Path(__file__).parent
+SITE = "/lib/python3.13/site-packages"
+STDLIB = "/lib/python313.zip"
+OPTIMIZE = 0  # 2 breaks NumPy's import, which reads docstrings; 1 gains nothing
+LESSONS = HERE / "inside" / "exercise.py"
+
+# The distributions that a lesson imports in the browser. NumPy is Pyodide's own build.
+SHIPPED = (
+    "bokeh", "panel", "param", "pyviz-comms", "jinja2", "markupsafe", "pyyaml", "packaging",
+    "typing-extensions", "tqdm", "markdown", "markdown-it-py", "mdurl", "mdit-py-plugins",
+    "linkify-it-py",
+)  # fmt: skip
+# Of our own code, what never runs in the browser.
+NOT_SHIPPED = ("site/*", "web/*", "text/*", "__main__.py")
+# Of the packages, what no lesson can need; the trace leaves out far more.
+SKIPPED = (
+    "*.pyi", "*.a", "*.h", "*.map", "*.ts", "*.tsx", "*.so.dbg", "*.pxd", "*.pyx",
+    "*cpython-3??-*linux*", "*.dylib", "*.pyd", "tests/*", "*/tests/*", "__pycache__/*",
+    "*/__pycache__/*", "dist/bundled/*", "dist/*.js", "dist/wheels/*", "node_modules/*",
+    "server/static/*", "numpy/f2py/*",
+)  # fmt: skip
+# Modules that a page may need though working through the lessons does not show it:
+# codecs that Python looks up by name, and what prints an error.
+ALWAYS = (
+    "encodings.ascii", "encodings.latin_1", "encodings.utf_8", "encodings.idna",
+    "encodings.punycode", "encodings.cp437", "encodings.aliases", "traceback", "linecache",
+    "tokenize", "warnings", "contextvars", "zipfile", "zipimport", "importlib.metadata",
+    "pyodide.ffi", "pyodide.code", "pyodide.http", "pyodide.webloop", "_pyodide._core_docs",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of the runtime folder as it travels."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """A finished runtime folder, named by the hash of its content."""
+
+    folder: Path
+    files: tuple[File, ...]
+
+
+def make(cache: Path, subject: Path = LESSONS) -> Runtime:
+    """The runtime for the code as it is now; `subject` is the script that works the lessons through.
+
+    Raises Failure if versions do not match, a download fails, or a lesson fails inside Pyodide.
+    """
+    check_versions()
+    core = fetch.runtime(cache)
+    kept = Kept(cache / "bundle")
+    compiled = kept.folder_of("compiled", compiled_key(), lambda out: compile_packages(core, out))
+    traced = kept.folder_of(
+        "traced", traced_key(compiled, subject), lambda out: trace(core, compiled, subject, out)
+    )
+    answer = json.loads((traced / "trace.json").read_text(encoding="utf-8"))
+    archives = choose(core, compiled, traced, answer)
+    return gather(core, kept, {name: pack(core, kept, item) for name, item in archives.items()})
+
+
+# --- versions -------------------------------------------------------------------------------------
+
+
+def check_versions() -> None:
+    """Raise Failure unless Python's packages and their JavaScript are the pinned ones."""
+    for name, wanted in fetch.PINS["python"].items():
+        found = importlib.metadata.version(name)
+        if found != wanted:
+            raise Failure(
+                f"{name} {found} is installed but app/site/runtime.json says {wanted}; make one "
+                "follow the other."
+            )
+    script = package_folder("bokeh") / "server" / "static" / "js" / "bokeh.min.js"
+    check_bokehjs(script.read_text(encoding="utf-8"), importlib.metadata.version("bokeh"))
+
+
+def check_bokehjs(script: str, wanted: str) -> None:
+    """Raise Failure unless BokehJS, which carries its version in its text, has the wanted one."""
+    found = set(re.findall(r'version\s*=\s*"(\d+\.\d+\.\d+[^"]*)"', script))
+    if wanted not in found:
+        raise Failure(
+            f"BokehJS says version {', '.join(sorted(found)) or 'nothing'} but Python's Bokeh is "
+            f"{wanted}; reinstall bokeh (remove .venv and run the command again)."
+        )
+
+
+# --- compile --------------------------------------------------------------------------------------
+
+
+def compiled_key() -> str:
+    """What the compiled packages depend on: their versions, the pins, our scripts."""
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in SHIPPED]
+    settings = json.dumps([fetch.PINS, SKIPPED, OPTIMIZE])
+    return digest(settings, *versions, *contents(scripts("compile.py", "pyodide_http.py")))
+
+
+def compile_packages(core: Path, out: Path) -> None:
+    """Byte-compile the standard library, NumPy and the shipped packages into `out`."""
+    say("byte-compiling Python for the browser, inside Pyodide")
+    numpy = fetch.wheel(core, "numpy").name
+    mounts = {"/core": core, "/out": out}
+    trees = [
+        ["/core/python_stdlib.zip", "/out/stdlib", STDLIB],
+        [f"/core/{numpy}", "/out/site", SITE],
+        ["/loose", "/out/site", SITE],
+    ]
+    loose = out / "loose"
+    loose.mkdir()
+    shutil.copy(HERE / "inside" / "pyodide_http.py", loose)
+    for distribution in SHIPPED:
+        for top in top_level(distribution):
+            if top.is_dir():
+                mounts[f"/packages/{top.name}"] = top
+                trees.append([f"/packages/{top.name}", f"/out/site/{top.name}", f"{SITE}/{top.name}"])
+            else:
+                shutil.copy(top, loose)
+        write_metadata(distribution, loose)
+    mounts["/loose"] = loose
+    step = {"script": "compile.py", "trees": trees, "skip": SKIPPED, "optimize": OPTIMIZE}
+    node.inside_pyodide(core, mounts, [step])
+    shutil.rmtree(loose)
+
+
+def top_level(distribution: str) -> list[Path]:
+    """The folders and modules that a distribution puts at the top of site-packages."""
+    found = {}
+    for file in importlib.metadata.files(distribution) or ():
+        top = file.parts[0]
+        if (len(file.parts) > 1 or top.endswith(".py")) and not top.startswith(("..", "__pycache__")):
+            if not top.endswith((".dist-info", ".libs", ".data")):
+                found[top] = Path(str(importlib.metadata.distribution(distribution).locate_file(top)))
+    return [found[name] for name in sorted(found)]
+
+
+def package_folder(name: str) -> Path:
+    """Where an installed distribution's package of the same name lies."""
+    return Path(str(importlib.metadata.distribution(name).locate_file(name)))
+
+
+def write_metadata(distribution: str, folder: Path) -> None:
+    """Write the two lines by which importlib.metadata, which Bokeh asks, knows a version."""
+    found = importlib.metadata.distribution(distribution)
+    name, version = found.metadata["Name"], found.version
+    info = folder / f"{re.sub(r'[-_.]+', '_', name).lower()}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8"
+    )
+
+
+# --- trace ----------------------------------------------------------------------------------------
+
+
+def own_sources() -> list[Path]:
+    """Our own files that may run in the browser, with the data they read."""
+    app = ROOT / "app"
+    return [
+        path for path in sorted(app.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+        and not any(fnmatch(path.relative_to(app).as_posix(), skip) for skip in NOT_SHIPPED)
+    ]
+
+
+def traced_key(compiled: Path, subject: Path) -> str:
+    """What a trace depends on."""
+    names = [path.relative_to(ROOT).as_posix() for path in own_sources()]
+    tools = scripts("compile.py", "trace.py")
+    return digest(compiled.name, *names, *contents([*own_sources(), *tools, subject]))
+
+
+def trace(core: Path, compiled: Path, subject: Path, out: Path) -> None:
+    """Byte-compile our own code into `out`, work the lessons through, note what was used."""
+    say("working every lesson through inside Pyodide, to see what it needs")
+    steps = [
+        {
+            "script": "compile.py", "trees": [["/app", "/out/own/app", f"{SITE}/app"]],
+            "skip": [*SKIPPED, *NOT_SHIPPED], "optimize": OPTIMIZE,
+        },
+        {
+            "script": "trace.py", "sites": ["/out/own", "/compiled/site"],
+            "subject": f"/subject/{subject.name}", "answer": "/out/trace.json",
+        },
+    ]  # fmt: skip
+    mounts = {"/app": ROOT / "app", "/compiled": compiled, "/subject": subject.parent, "/out": out}
+    node.inside_pyodide(core, mounts, steps)
+
+
+# --- pack -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Archive:
+    """Files below one folder that travel together; `zipped` is False for one file as it is."""
+
+    root: Path
+    paths: tuple[str, ...]
+    zipped: bool = True
+
+
+def choose(core: Path, compiled: Path, traced: Path, answer: dict[str, Any]) -> dict[str, Archive]:
+    """What travels, by the name it has in the runtime folder."""
+    modules = {*answer["modules"], *ALWAYS}
+    site, own = compiled / "site", traced / "own"
+    wanted = modules_of(site, modules) | {path for path in answer["data"] if (site / path).is_file()}
+    numpy = {path for path in wanted if path.startswith("numpy")}
+    ours = {path.relative_to(own).as_posix() for path in own.rglob("*") if path.is_file()}
+    return {
+        "python.bin": Archive(core, ("pyodide.asm.wasm",), zipped=False),
+        "stdlib.bin": Archive(compiled / "stdlib", tuple(sorted(modules_of(compiled / "stdlib", modules)))),
+        "numpy.bin": Archive(site, tuple(sorted(numpy))),
+        "packages.bin": Archive(site, tuple(sorted(wanted - numpy))),
+        "app.bin": Archive(own, tuple(sorted(ours))),
+    }
+
+
+def modules_of(root: Path, modules: Iterable[str]) -> set[str]:
+    """The files below `root` that hold the named modules, with the packages they lie in."""
+    found = set()
+    for module in modules:
+        parts = module.split(".")
+        for end in range(1, len(parts) + 1):
+            stem = root.joinpath(*parts[:end])
+            candidates = [stem / "__init__.pyc", stem.with_name(f"{stem.name}.pyc")]
+            candidates += stem.parent.glob(f"{stem.name}.*.so")
+            found |= {file.relative_to(root).as_posix() for file in candidates if file.is_file()}
+    return found
+
+
+def pack(core: Path, kept: Kept, archive: Archive) -> Path:
+    """An archive, compressed; from the cache if the same files were packed before."""
+    key = digest(
+        *contents(scripts("pack.py")),
+        *(f"{path} {file_digest(archive.root / path)}" for path in archive.paths),
+    )
+
+    def fill(out: Path) -> None:
+        step = {
+            "script": "pack.py", "root": "/in", "paths": archive.paths, "zipped": archive.zipped,
+            "target": "/out/packed",
+        }  # fmt: skip
+        node.inside_pyodide(core, {"/in": archive.root, "/out": out}, [step])
+
+    return kept.folder_of("packed", key, fill) / "packed"
+
+
+# --- gather ---------------------------------------------------------------------------------------
+
+
+def gather(core: Path, kept: Kept, packed: dict[str, Path]) -> Runtime:
+    """Put everything into one folder, named by its content."""
+    lock = json.loads((core / fetch.LOCK).read_text(encoding="utf-8"))
+    content = {
+        "pyodide.js": without_source_map((core / "pyodide.mjs").read_bytes()),
+        "pyodide.asm.js": (core / "pyodide.asm.js").read_bytes(),
+        # The packages that Pyodide may load by itself: none, ours are in the archives.
+        "lock.json": json.dumps({"info": lock["info"], "packages": {}}).encode(),
+        "THIRD_PARTY.txt": licences.notices(SHIPPED).encode(),
+        **{name: file.read_bytes() for name, file in packed.items()},
+    }
+    files = tuple(
+        File(name, len(data), hashlib.sha256(data).hexdigest())
+        for name, data in sorted(content.items())
+    )
+
+    def fill(out: Path) -> None:
+        for name, data in content.items():
+            (out / name).write_bytes(data)
+        listing = json.dumps([asdict(file) for file in files], indent=1)
+        (out / "files.json").write_text(listing, encoding="utf-8")
+
+    key = digest(*(f"{file.name} {file.sha256}" for file in files))
+    return Runtime(kept.folder_of("runtime", key, fill), files)
+
+
+def without_source_map(script: bytes) -> bytes:
+    """A script without the line that points to a source map, which is not shipped."""
+    return re.sub(rb"\n//# sourceMappingURL=\S+\s*$", b"\n", script)
+
+
+# --- what is kept ---------------------------------------------------------------------------------
+
+
+class Kept:
+    """Results in the cache, each under a key of what went into it; the newest few of a kind stay."""
+
+    def __init__(self, root: Path, newest: int = 12) -> None:
+        self.root, self.newest = fetch.make_folder(root), newest
+
+    def folder_of(self, kind: str, key: str, fill: Callable[[Path], None]) -> Path:
+        """The folder of this kind and key; filled first if missing, whole or not at all."""
+        parent = fetch.make_folder(self.root / kind)
+        folder = parent / key
+        if not folder.is_dir():
+            scratch = Path(tempfile.mkdtemp(prefix=".partial-", dir=parent))
+            try:
+                fill(scratch)
+                scratch.chmod(0o755)
+                scratch.rename(folder)
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
+        os.utime(folder)
+        self.forget(parent)
+        return folder
+
+    def forget(self, parent: Path) -> None:
+        """Remove the folders that were not used for longest."""
+        known = [folder for folder in parent.iterdir() if not folder.name.startswith(".")]
+        for folder in sorted(known, key=lambda folder: folder.stat().st_mtime)[: -self.newest]:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def scripts(*names: str) -> list[Path]:
+    """Scripts of inside/, with the one that runs them."""
+    return [HERE / "inside.mjs", *(HERE / "inside" / name for name in names)]
+
+
+def contents(paths: Iterable[Path]) -> list[str]:
+    """Names and hashes of files, for a key."""
+    return [f"{path.name} {file_digest(path)}" for path in paths]
+
+
+def file_digest(path: Path) -> str:
+    """A file's SHA-256 in hex."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def digest(*parts: str) -> str:
+    """A short hash of texts, for the name of a folder."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -1,0 +1,68 @@
+"""Byte-compiles Python sources inside Pyodide, so that the bytecode fits the shipped interpreter.
+
+Runs under app/site/inside.mjs. PLAN["trees"]: [[source, target], …], a source being a folder or a
+zip; what PLAN["skip"] matches (fnmatch over the path inside the tree) is left out, other files are
+copied as they are.
+"""
+
+import fnmatch
+import importlib.util
+import json
+import os
+import zipfile
+from importlib._bootstrap_external import _code_to_hash_pyc  # the writer of PEP 552 files
+
+plan = json.loads(PLAN)  # noqa: F821  (given by inside.mjs)
+
+
+def files(source):
+    """Yield (path inside the tree, function that reads its bytes), in a fixed order."""
+    if os.path.isfile(source):
+        archive = zipfile.ZipFile(source)
+        for name in sorted(archive.namelist()):
+            if not name.endswith("/"):
+                yield name, lambda name=name: archive.read(name)
+        return
+    for folder, folders, names in os.walk(source):
+        folders[:] = sorted(f for f in folders if not skipped(_inside(folder, f, source) + "/"))
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            yield os.path.relpath(path, source), lambda path=path: read(path)
+
+
+def _inside(folder, name, source):
+    return os.path.relpath(os.path.join(folder, name), source)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def skipped(path):
+    return any(fnmatch.fnmatch(path, pattern) for pattern in plan["skip"])
+
+
+def bytecode(source, path):
+    """The .pyc of a source: hash-based and unchecked, so that no time stamp gets in."""
+    code = compile(source, path, "exec", dont_inherit=True, optimize=plan["optimize"])
+    return bytes(_code_to_hash_pyc(code, importlib.util.source_hash(source), checked=False))
+
+
+def write(path, content):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+for source, target, home in plan["trees"]:
+    count = 0
+    for path, content in files(source):
+        if skipped(path):
+            continue
+        count += 1
+        if path.endswith(".py"):
+            write(f"{target}/{path}c", bytecode(content(), f"{home}/{path}"))
+        else:
+            write(f"{target}/{path}", content())
+    print(f"compiled {home}: {count} files")
