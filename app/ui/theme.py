@@ -223,8 +223,8 @@ def legend_below(plot: Any, columns: int = 2) -> Legend:
     legend.border_line_color = None
     legend.background_fill_color = LIGHT.paper
     legend.label_text_color = LIGHT.ink
-    legend.padding = 4
-    legend.margin = 4  # type: ignore[assignment]
+    legend.padding = 4  # type: ignore[assignment]
+    legend.margin = 4
     legend.glyph_width = 34  # long enough to tell the dashes apart
     return legend
 
