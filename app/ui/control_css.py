@@ -40,13 +40,14 @@ SLIDER = """
   box-shadow: none;
   cursor: pointer;
 }
-.noUi-base::before { content: ""; position: absolute; inset: -18px -14px; }
+.noUi-connect { background: var(--nl-accent, #1d5f9e) !important; }  /* Bokeh writes it inline */
 .noUi-handle {
   background: var(--nl-accent, #1d5f9e);
   border: 3px solid var(--nl-paper, #fdfcfa);
   border-radius: 50%;
   box-shadow: 0 0 0 1px var(--nl-edge, #858a93);
 }
+.noUi-base { touch-action: pan-y; }  /* a finger that scrolls the page may start on the track */
 .noUi-touch-area {
   position: absolute; width: 44px; height: 44px; left: 50%; top: 50%;
   transform: translate(-50%, -50%);
@@ -63,14 +64,15 @@ SLIDER = """
 FIELD = """
 label { display: none; }
 .bk-input {
-  min-height: 36px;
+  font: inherit;
+  min-height: 40px;
   padding: 4px 10px;
   color: var(--nl-ink, #1c1f24);
   background-color: var(--nl-paper, #fdfcfa);
   border: 1px solid var(--nl-edge, #858a93);
   border-radius: 6px;
 }
-select.bk-input { background-image: none; appearance: auto; }
+select.bk-input:not([multiple]) { background-image: none; appearance: auto; }
 .bk-input:focus { border-color: var(--nl-edge, #858a93); box-shadow: none; }
 .bk-input[disabled] { color: var(--nl-muted, #5a606a); }
 .bk-spin-wrapper .bk-spin-btn { width: 28px; }
@@ -78,7 +80,9 @@ select.bk-input { background-image: none; appearance: auto; }
 
 SWITCH = """
 .bk-input-group { display: flex; flex-wrap: wrap; gap: 4px 16px; }
-label { display: inline-flex; align-items: center; min-height: 32px; gap: 8px; cursor: pointer; }
+label { display: inline-flex; align-items: center; min-height: 40px; gap: 8px; cursor: pointer; }
+.bk-input-group label { margin: 0; }
+input[type="radio"] + span { top: 0; margin: 0; }
 label:has(input:disabled) { cursor: not-allowed; color: var(--nl-muted, #5a606a); }
 input[type="radio"] {
   width: 24px; height: 24px; margin: 0; accent-color: var(--nl-accent, #1d5f9e);

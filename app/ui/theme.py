@@ -134,16 +134,13 @@ FONT = (
     "'Noto Sans CJK SC', sans-serif"
 )
 
-# What BokehJS looks up, in the page's own terms. The names are Bokeh's property names with dashes.
+# What BokehJS looks up, in the page's own terms: Bokeh's names of properties, with dashes. A name
+# given here draws even what a model has switched off (`minor_grid_line_color = None`).
 FIGURE: dict[str, str] = {
-    "--bk-background-fill-color": "var(--nl-paper)",  # plot and legend alike
-    "--bk-border-fill-color": "var(--nl-paper)",
     "--bk-outline-line-color": "var(--nl-rule)",
     "--bk-grid-line-color": "var(--nl-grid)",
-    "--bk-minor-grid-line-color": "var(--nl-grid)",
     "--bk-axis-line-color": "var(--nl-edge)",
     "--bk-major-tick-line-color": "var(--nl-edge)",
-    "--bk-minor-tick-line-color": "var(--nl-edge)",
     "--bk-axis-label-text-color": "var(--nl-ink)",
     "--bk-axis-label-text-font": "var(--nl-font)",
     "--bk-axis-label-text-font-style": "normal",
@@ -151,10 +148,17 @@ FIGURE: dict[str, str] = {
     "--bk-major-label-text-color": "var(--nl-muted)",
     "--bk-major-label-text-font": "var(--nl-font)",
     "--bk-major-label-text-font-size": "13px",
-    "--bk-label-text-color": "var(--nl-ink)",  # a legend's entries
-    "--bk-label-text-font": "var(--nl-font)",
-    "--bk-label-text-font-size": "13px",
 }
+
+# A legend is made of elements in a shadow root and asks for colours before it stands in the page.
+LEGEND = """
+:host { background-color: var(--nl-paper, #fdfcfa) !important; max-width: 100%; }
+.bk-label { color: var(--nl-ink, #1c1f24) !important; font: 13px/1.4 var(--nl-font) !important; }
+.bk-grid { column-gap: 16px !important; }
+@media (max-width: 480px) {
+  .bk-grid { grid: auto-flow / max-content !important; }
+}
+"""
 
 
 def css() -> str:
@@ -198,8 +202,8 @@ def figure(**options: Any) -> Any:
         tools="",
         toolbar_location=None,
         output_backend="canvas",
-        background_fill_color=LIGHT.paper,
-        border_fill_color=LIGHT.paper,
+        background_fill_color=None,  # the page's paper shows through; besides, BokehJS clears its
+        border_fill_color=None,  # canvas half a pixel short, and old paper would stay at the edge
         **options,
     )
     plot.toolbar.logo = None
@@ -217,12 +221,12 @@ def legend_below(plot: Any, columns: int = 2) -> Legend:
     """Move the figure's legend under it, where it covers no curve on a phone; returns it."""
     legend: Legend = plot.legend[0]
     plot.add_layout(legend, "below")
+    legend.stylesheets = [LEGEND]
+    legend.location = "center"
     legend.ncols = columns
     legend.nrows = "auto"
     legend.orientation = "horizontal"
     legend.border_line_color = None
-    legend.background_fill_color = LIGHT.paper
-    legend.label_text_color = LIGHT.ink
     legend.padding = 4  # type: ignore[assignment]
     legend.margin = 4
     legend.glyph_width = 34  # long enough to tell the dashes apart

@@ -527,7 +527,6 @@
   function repaint(atOnce = false) {
     for (const manager of managers) {
       for (const view of manager.all_views()) {
-        if (view.model.type === "Legend") view.rerender(); // its colours are in its style sheet
         if (view.canvas_view !== undefined && view.request_repaint !== undefined) {
           view.request_repaint();
           if (atOnce) view.repaint();
