@@ -1,0 +1,1 @@
+"""The tensor computation: tape, operations, wirings, stack. Imports NumPy, nothing else."""

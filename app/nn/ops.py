@@ -1,0 +1,176 @@
+"""The operations of a Transformer layer, each with its backward right beside it.
+
+Shapes: `…` is any number of batch axes (the seeds), T positions, d the width, all in that order.
+Every forward also takes complex numbers as if they were real ones (no absolute values, no
+conjugates), so that a complex step can check every backward to rounding.
+"""
+
+from itertools import product as every_combination
+
+import numpy as np
+
+from app.nn.tensor import Array, Backward, operation, sum_to
+
+HEAD_WIDTH = 16  # columns of one attention head
+EPSILON = 1e-5  # under LayerNorm's root
+
+
+@operation
+def linear(x: Array, weights: Array) -> tuple[Array, Backward]:
+    """x W.  x: (…, T, m); W: (…, m, n), or (m, n) for one W for the whole batch → (…, T, n)."""
+
+    def backward(g: Array) -> tuple[Array, ...]:
+        return matrix_product(g, weights.mT), sum_to(matrix_product(x.mT, g), weights.shape)
+
+    return matrix_product(x, weights), backward
+
+
+@operation
+def relu(x: Array) -> tuple[Array, Backward]:
+    """max(x, 0), entry by entry; its derivative at 0 is taken to be 0."""
+
+    def backward(g: Array) -> tuple[Array, ...]:
+        return (g * (x.real > 0),)
+
+    return x * (x.real > 0), backward
+
+
+@operation
+def layer_norm(x: Array, epsilon: float = EPSILON) -> tuple[Array, Backward]:
+    """x̂ = (x − μ)/√(σ² + ε) over the last axis, σ² the population variance; gain 1, bias 0.
+
+    Ba et al. 2016 (arXiv 1607.06450), equation 3.
+    """
+    width = x.shape[-1]
+    centred = x - x.sum(-1, keepdims=True) / width
+    variance = np.einsum("...i,...i->...", centred, centred)[..., None] / width
+    scale = np.sqrt(variance + epsilon)
+    normalised = centred / scale
+
+    def backward(g: Array) -> tuple[Array, ...]:
+        # Two projections: μ and σ depend on x as well. Without them the last layer looks right
+        # and the gradients of a Post-LN stack grow wrongly towards its input.
+        mean = g.sum(-1, keepdims=True) / width
+        along = np.einsum("...i,...i->...", g, normalised)[..., None] / width
+        return ((g - mean - along * normalised) / scale,)
+
+    return normalised, backward
+
+
+@operation
+def uniform_attention(h: Array, value: Array) -> tuple[Array, Backward]:
+    """mean_t(h_t W_V) at every position: attention with W_Q = W_K = 0, one head, W_O merged.
+
+    h: (…, T, d); W_V: (…, d, d).  The assumption of Xiong et al. 2020, Theorem 1.
+    """
+    tokens = h.shape[-2]
+    mean = h.sum(-2, keepdims=True) / tokens  # (…, 1, d)
+
+    def backward(g: Array) -> tuple[Array, ...]:
+        total = g.sum(-2, keepdims=True)  # (…, 1, d)
+        each = matrix_product(total, value.mT) / tokens
+        return np.broadcast_to(each, h.shape), sum_to(mean.mT * total, value.shape)
+
+    return np.broadcast_to(matrix_product(mean, value), h.shape), backward
+
+
+@operation
+def scaled_dot_product(query: Array, key: Array, value: Array) -> tuple[Array, Backward]:
+    """softmax(q kᵀ/√16) v in heads of 16, no mask.  q, k, v: (…, T, d), d a multiple of 16.
+
+    Vaswani et al. 2017 (arXiv 1706.03762), equation 1 and section 3.2.2.
+    """
+    q, k, v = _heads(query), _heads(key), _heads(value)  # (…, heads, T, 16)
+    root = HEAD_WIDTH**0.5
+    scores = matrix_product(q, k.mT) / root  # (…, heads, T, T)
+    weights = np.exp(scores - scores.real.max(-1, keepdims=True))
+    weights = weights / weights.sum(-1, keepdims=True)
+
+    def backward(g: Array) -> tuple[Array, ...]:
+        g_heads = _heads(g)
+        g_weights = matrix_product(g_heads, v.mT)
+        g_scores = weights * (g_weights - (g_weights * weights).sum(-1, keepdims=True)) / root
+        return (
+            _merged(matrix_product(g_scores, k)),
+            _merged(matrix_product(g_scores.mT, q)),
+            _merged(matrix_product(weights.mT, g_heads)),
+        )
+
+    return _merged(matrix_product(weights, v)), backward
+
+
+@operation
+def cross_entropy(logits: Array, targets: Array) -> tuple[Array, Backward]:
+    """−log softmax(logits)[target], mean over positions, summed over the batch: one number.
+
+    logits: (…, T, classes); targets: (…, T) of whole numbers.  The sum over the batch gives
+    every seed the gradient it would have alone.
+    """
+    tokens = logits.shape[-2]
+    shifted = logits - logits.real.max(-1, keepdims=True)
+    exponentials = np.exp(shifted)
+    totals = exponentials.sum(-1, keepdims=True)
+    chosen = np.take_along_axis(shifted, targets[..., None], axis=-1)
+
+    def backward(g: Array) -> tuple[Array, ...]:
+        gradient = exponentials / totals
+        at_target = np.take_along_axis(gradient, targets[..., None], axis=-1)
+        np.put_along_axis(gradient, targets[..., None], at_target - 1, axis=-1)
+        return g * gradient / tokens, np.zeros(targets.shape)  # targets are no variables
+
+    return np.asarray((np.log(totals) - chosen).sum() / tokens), backward
+
+
+@operation
+def inner(x: Array, direction: Array) -> tuple[Array, Backward]:
+    """Σ⟨x_t, r_t⟩ over everything: the loss called `linear`.  x, r: (…, T, d) → one number."""
+
+    def backward(g: Array) -> tuple[Array, ...]:
+        return g * direction, g * x
+
+    return np.asarray((x * direction).sum()), backward
+
+
+def matrix_product(x: Array, y: Array) -> Array:
+    """x @ y; x: (…, m, k), y: (…, k, n) or (k, n). All matrix products go through here.
+
+    Small matrices by `@`, large ones by einsum. NumPy in Pyodide has no BLAS, and there `@` walks
+    through large matrices badly; natively BLAS starts threads for them, which on a busy machine
+    wait for each other. GFLOP/s per k × n, m = 5, several seeds, best of many:
+
+                          32×32  64×64  64×256  128×128  128×512  512×128  256×256  512×512
+        Pyodide   @         5      6      2       2.5      1        2.4      1.7      1
+        0.28.3    einsum    1.7    3.7    6       5.7      7        6.2      6.7      7.2
+        native    @        13     18     20      19       19       19       18      0.1–18
+                  einsum    3.3    7     11      10       12       11       12       12
+
+    The choice depends on shapes alone, never on a clock or the platform, or a link would not
+    give the same digits twice.
+    """
+    m, (k, n) = x.shape[-2], y.shape[-2:]
+    if k * n > 64 * 64 or m * k * n > 2**19:
+        return _product_by_einsum(x, y)
+    return x @ y
+
+
+def _product_by_einsum(x: Array, y: Array) -> Array:
+    """Matrix by matrix: over a batch axis einsum would choose its loops, and so its rounding, by
+    the size of the batch."""
+    batch = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    x = np.broadcast_to(x, batch + x.shape[-2:])
+    y = np.broadcast_to(y, batch + y.shape[-2:])
+    out = np.empty((*batch, x.shape[-2], y.shape[-1]), np.result_type(x, y))
+    for i in every_combination(*map(range, batch)):
+        np.einsum("mk,kn->mn", x[i], y[i], out=out[i])
+    return out
+
+
+def _heads(x: Array) -> Array:
+    """(…, T, d) → (…, d/16, T, 16)."""
+    return x.reshape(*x.shape[:-1], -1, HEAD_WIDTH).swapaxes(-2, -3)
+
+
+def _merged(x: Array) -> Array:
+    """(…, heads, T, 16) → (…, T, d), the inverse of `_heads`."""
+    joined = x.swapaxes(-2, -3)
+    return joined.reshape(*joined.shape[:-2], -1)

@@ -1,0 +1,135 @@
+"""A reverse-mode tape over NumPy arrays.
+
+An operation is written once, forward and backward side by side, and marked with `@operation`.
+Given arrays it returns an array and records nothing; given at least one Tensor it returns a
+Tensor that knows its parents, and `Tensor.backward` walks that record from the end to the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Backward = Callable[[Array], tuple[Array, ...]]
+
+
+class Tensor:
+    """An array, and the operation it came out of.
+
+    `grad` has the shape of `value`; it is None until a `backward` reaches the tensor, and sums
+    up over all paths and over repeated calls.
+    """
+
+    __slots__ = ("_backward", "_parents", "grad", "value")
+    __array_ufunc__ = None  # array + Tensor is ours to answer, not NumPy's
+
+    def __init__(
+        self,
+        value: Any,
+        parents: tuple[Any, ...] = (),
+        backward: Backward | None = None,
+    ) -> None:
+        self.value: Array = np.asarray(value)
+        self.grad: Array | None = None
+        self._parents = parents
+        self._backward = backward
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape
+
+    def __add__(self, other: Any) -> Tensor:
+        return add(self, other)  # type: ignore[no-any-return]
+
+    def __mul__(self, other: Any) -> Tensor:
+        return multiply(self, other)  # type: ignore[no-any-return]
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def backward(self) -> None:
+        """Add ∂self/∂t to the `grad` of every Tensor t that `self` was computed from.
+
+        Raises ValueError unless `self` holds exactly one number.
+        """
+        if self.value.size != 1:
+            raise ValueError(f"backward starts from one number, not from shape {self.shape}.")
+        arrived: dict[int, Array] = {id(self): np.ones_like(self.value)}
+        for tensor in _from_the_end(self):
+            gradient = arrived.pop(id(tensor))
+            tensor.grad = gradient if tensor.grad is None else tensor.grad + gradient
+            if tensor._backward is None:
+                continue
+            for parent, part in zip(tensor._parents, tensor._backward(gradient), strict=True):
+                if isinstance(parent, Tensor):
+                    before = arrived.get(id(parent))
+                    arrived[id(parent)] = part if before is None else before + part
+
+
+def operation(forward: Callable[..., tuple[Array, Backward]]) -> Callable[..., Any]:
+    """Make `forward(*operands, **constants) -> (value, backward)` work on arrays and Tensors.
+
+    `backward(g)` takes ∂L/∂value and returns ∂L/∂operand for each operand, in that order and of
+    that operand's shape.
+    """
+
+    @wraps(forward)
+    def apply(*operands: Any, **constants: Any) -> Any:
+        if not any(isinstance(operand, Tensor) for operand in operands):
+            return forward(*operands, **constants)[0]
+        values = [o.value if isinstance(o, Tensor) else np.asarray(o) for o in operands]
+        value, backward = forward(*values, **constants)
+        return Tensor(value, operands, backward)
+
+    return apply
+
+
+@operation
+def add(x: Array, y: Array) -> tuple[Array, Backward]:
+    """x + y, broadcast."""
+
+    def backward(g: Array) -> tuple[Array, ...]:
+        return sum_to(g, x.shape), sum_to(g, y.shape)
+
+    return x + y, backward
+
+
+@operation
+def multiply(x: Array, y: Array) -> tuple[Array, Backward]:
+    """x · y, entry by entry, broadcast."""
+
+    def backward(g: Array) -> tuple[Array, ...]:
+        return sum_to(g * y, x.shape), sum_to(g * x, y.shape)
+
+    return x * y, backward
+
+
+def sum_to(g: Array, shape: tuple[int, ...]) -> Array:
+    """Undo a broadcast in a gradient: sum `g` over the axes along which `shape` was repeated."""
+    extra = g.ndim - len(shape)
+    repeated = [
+        extra + axis for axis, n in enumerate(shape) if n == 1 and g.shape[extra + axis] > 1
+    ]
+    axes = (*range(extra), *repeated)
+    return np.asarray(g.sum(axis=axes, keepdims=True)).reshape(shape) if axes else g
+
+
+def _from_the_end(root: Tensor) -> Iterator[Tensor]:
+    """All Tensors that `root` depends on, each after everything that was computed from it."""
+    order: list[Tensor] = []
+    seen: set[int] = set()
+    pending: list[tuple[Tensor, bool]] = [(root, False)]
+    while pending:  # a loop, not recursion: 48 layers are deeper than Python's stack likes
+        tensor, done = pending.pop()
+        if done:
+            order.append(tensor)
+        elif id(tensor) not in seen:
+            seen.add(id(tensor))
+            pending.append((tensor, True))
+            pending.extend((p, False) for p in tensor._parents if isinstance(p, Tensor))
+    return reversed(order)

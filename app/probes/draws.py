@@ -1,0 +1,68 @@
+"""How a forward-only probe goes through seeds and layers: a run of seeds at a time, within a byte
+budget, each sublayer drawn into the memory of the one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.nn.stack import (
+    BLOCK,
+    Purpose,
+    StackConfig,
+    Sublayer,
+    empty_matrices,
+    fill,
+    generators,
+)
+from app.nn.tensor import Array
+
+BUDGET = 64 * 2**20  # bytes for parameters, trace and noise together
+
+
+def stack_config(config: Mapping[str, Any], depth: int) -> StackConfig:
+    """The stack that a validated config describes, N layers deep."""
+    return StackConfig(depth, config["width"], config["ff"], config["attention"], config["tokens"])
+
+
+def runs(stack: StackConfig, start: int, seeds: int) -> Iterator[range]:
+    """Samples start … seeds − 1 in runs short enough for a time slice, and so for the budget.
+
+    A run of several samples holds at most `BLOCK` numbers, 2 MB, in a layer's matrices; a single
+    one at most 38 MB, in an FFN of d = 768 and d_ff = 4d.
+    """
+    size = max(1, BLOCK // sum(sublayer.size for sublayer in stack.sublayers))
+    for first in range(start, seeds, size):
+        yield range(first, min(first + size, seeds))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A sublayer with its matrices, (samples, m, n) each; `layer` and `index` count from 0."""
+
+    layer: int
+    index: int
+    sublayer: Sublayer
+    matrices: list[Array]
+
+    @property
+    def branch(self) -> Callable[[Any], Any]:
+        return self.sublayer.branch(self.matrices)
+
+
+def drawn_sublayers(stack: StackConfig, seed: int, samples: range) -> Iterator[Drawn | None]:
+    """All 2N sublayers in order, and None for every pause on the way.
+
+    The matrices are good until the next sublayer is asked for, and may be overwritten.
+    """
+    memory = np.empty(len(samples) * max(sublayer.size for sublayer in stack.sublayers))
+    for layer in range(stack.depth):
+        drawing = generators(seed, samples, layer, Purpose.WEIGHTS)
+        for place, sublayer in enumerate(stack.sublayers):
+            matrices = empty_matrices(sublayer, len(samples), memory)
+            for _ in fill(matrices, drawing):
+                yield None
+            yield Drawn(layer, 2 * layer + place, sublayer, matrices)

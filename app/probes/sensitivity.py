@@ -1,0 +1,108 @@
+"""How far the output moves when every weight is changed a little: E‖ΔF‖²/‖F‖²/δ².
+
+W ← W + δ·std(W)·ξ with ξ ~ N(0, 1) in every matrix; F is the output, after the final norm where
+there is one. A mean square, so that O(N) for Post-LN and O(ln N) for Pre-LN is read off directly
+(Liu et al. 2020, arXiv 2004.08249, Theorem 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from app.nn.stack import Purpose, disturb, draw_inputs, generators, output, step
+from app.nn.tensor import Array
+from app.nn.wirings import WIRINGS
+from app.probes import beta, theory
+from app.probes.draws import drawn_sublayers, runs, stack_config
+from app.probes.options import validated
+from app.probes.result import Result
+from app.probes.statistics import fits, paired_ratio, spread
+
+TAKES = ("wiring", "depths", "width", "ff", "attention", "tokens", "seed", "seeds")
+
+# k: how many of a sublayer's matrices a first-order change of its branch counts. With softmax,
+# W_V and W_O; W_Q and W_K would add up to half again and are left out.
+K = {"uniform": (1, 2), "softmax": (2, 2)}  # attention, FFN
+
+
+def estimate(config: Mapping[str, Any]) -> Iterator[Result | None]:
+    """Σ kᵢβᵢ² over the sublayers of the first N layers, for each N in `depths`: no weight is
+    changed, one forward pass is enough.
+
+    Results as those of `measure`, `_theory` included: that curve is for what is estimated here.
+    """
+    config = validated(config, TAKES)
+    ends = [2 * depth - 1 for depth in config["depths"]]
+    k = np.tile(K[config["attention"]], max(config["depths"]))
+    for squares in beta.passes(config, max(config["depths"])):
+        if squares is None:
+            yield None
+        else:
+            sums = {w: (k * values).cumsum(1)[:, ends] for w, values in squares.items()}
+            yield _result("estimate", config, sums)
+
+
+def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
+    """The true perturbation by `change` = δ: a row per N in `depths`; partial Results as seeds
+    come in.
+
+    Columns: depth, for each wiring the mean over seeds, its error and spread, `_theory` for
+    uniform attention, and for both wirings `ratio`, Post over Pre, with its paired `ratio_se`.
+    Summary: seeds, and in `fits` per wiring the two laws (see `statistics.fits`). None: still at
+    work. The deepest pass passes all shallower ones, so more depths cost nothing.
+    Raises ValueError for a config that `validated` refuses.
+    """
+    config = validated(config, (*TAKES, "change"))
+    stack = stack_config(config, max(config["depths"]))
+    column = {2 * depth - 1: j for j, depth in enumerate(config["depths"])}
+    seed, change = config["seed"], config["change"]
+    values: dict[str, Array] = {w: np.empty((0, len(column))) for w in config["wiring"]}
+    for samples in runs(stack, 0, config["seeds"]):
+        fresh = {w: np.empty((len(samples), len(column))) for w in values}
+        clean = dict.fromkeys(values, draw_inputs(stack, seed, samples))
+        disturbed = dict(clean)
+        for drawn in drawn_sublayers(stack, seed, samples):
+            if drawn is not None:
+                if drawn.index % 2 == 0:  # a layer begins, with noise of its own
+                    noise = generators(seed, samples, drawn.layer, Purpose.NOISE)
+                for w in values:
+                    clean[w] = step(WIRINGS[w], clean[w], drawn.branch)
+                    yield None
+                yield from disturb(drawn.matrices, change, noise)
+                for w in values:
+                    disturbed[w] = step(WIRINGS[w], disturbed[w], drawn.branch)
+                    yield None
+                if drawn.index in column:
+                    for w in values:
+                        change_of_output = _relative_change(
+                            output(WIRINGS[w], clean[w]), output(WIRINGS[w], disturbed[w])
+                        )
+                        fresh[w][:, column[drawn.index]] = change_of_output / change**2
+            yield None
+        values = {w: np.concatenate([values[w], fresh[w]]) for w in values}
+        yield _result("sensitivity", config, values)
+
+
+def _relative_change(before: Array, after: Array) -> Array:
+    """‖ΔF‖²/‖F‖² over positions and width: (samples, T, d) → (samples,)."""
+    return np.asarray(((after - before) ** 2).sum((-2, -1)) / (before**2).sum((-2, -1)))
+
+
+def _result(probe: str, config: dict[str, Any], values: dict[str, Array]) -> Result:
+    depths = config["depths"]
+    columns: dict[str, list[Any]] = {"depth": list(depths)}
+    for w, array in values.items():
+        columns |= spread(w, array)
+        if theory.has_curve(w, config["attention"]):
+            columns[f"{w}_theory"] = theory.sensitivity_curve(
+                w, depths, config["ff"], config["tokens"]
+            )
+    if {"post_ln", "pre_ln"} <= set(values):
+        ratio, ratio_se = paired_ratio(values["post_ln"], values["pre_ln"])
+        columns |= {"ratio": ratio.tolist(), "ratio_se": ratio_se.tolist()}
+    done = len(next(iter(values.values())))
+    laws = {w: fits(depths, columns[w]) for w in values}
+    return Result(probe, config, columns, {"seeds": done, "fits": laws}, done, config["seeds"])
