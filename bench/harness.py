@@ -122,7 +122,7 @@ def serve(folder: Path, foreign: Foreign | None = None) -> Iterator[tuple[str, T
                 traffic.bytes += len(message)
                 traffic.paths.append(f"{status} {key[0]}{path} {len(message)}")
                 if answer is None:
-                    traffic.refused.append(f"{host}{path}")
+                    traffic.refused += [] if at_home else [f"{host}{path}"]
             with contextlib.suppress(ConnectionError):
                 self.wfile.write(message)
 
@@ -178,7 +178,7 @@ def browser(executable: str | None, address: str) -> Iterator[BrowserContext]:
             context.close()
 
 
-def machine(executable_version: str) -> str:
+def machine() -> str:
     """The machine in one line, for the report."""
     model = platform.processor() or platform.machine()
     with contextlib.suppress(OSError):
@@ -186,7 +186,7 @@ def machine(executable_version: str) -> str:
         model = next((x.split(": ")[1] for x in lines if x.startswith("model name")), model)
     load = " ".join(f"{x:.1f}" for x in os.getloadavg()) if hasattr(os, "getloadavg") else "?"
     system = f"{platform.system()} {platform.release()}"
-    return f"{os.cpu_count()} × {model}, {system}, load {load}, {executable_version}"
+    return f"{os.cpu_count()} × {model}, {system}, load {load}"
 
 
 def medians(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -205,6 +205,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def report(bench: str, ratios: Mapping[str, float], **more: object) -> None:
+def report(bench: str, ratios: Mapping[str, float | None], **more: object) -> None:
     """The last line of every bench: one JSON object."""
     print(json.dumps({"bench": bench, "ratios": dict(ratios), **more}, ensure_ascii=False))

@@ -1,8 +1,8 @@
 """How soon a lesson is there: ours against the same small lesson from Panel's stock converter.
 
-Both sides run alternately in one Chromium, from one kind of server on this machine, without
-throttling: each repeat is one cold load (empty profile) and one warm load (the same profile, a new
-page). A ratio is stock ÷ ours: above 1, ours is the faster or the smaller. Run it as
+Both run alternately in one Chromium, from one kind of server on this machine, without throttling:
+each repeat is a cold load (empty profile) and a warm one (the same profile, a new page). A ratio is
+stock ÷ ours: above 1, ours is the faster or the smaller. Nothing leaves the machine meanwhile.
 
     python3 build.py bench startup [--repeats 5]
 """
@@ -14,28 +14,65 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence, Set
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from playwright.sync_api import BrowserContext, Error, Page
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT))  # for `python bench/startup.py`
 
+from app.site import fetch  # noqa: E402
+from app.site.environment import Failure  # noqa: E402
 from bench import harness  # noqa: E402
 from bench.stock.foreign import Foreign, plain  # noqa: E402
 
+LESSON = "en/warmup/"
 PATIENCE = 120.0  # seconds: a page that is not live by then has failed
 QUIET = 0.5  # seconds without a request end a visit
 
+MEASURES = ("figure", "live", "answer", "megabytes", "requests")
 HOW = """\
-figure    the first frame in which a canvas of Bokeh's shows more than one colour
-live      stock: its loading mark has gone, Python's document is in place and linked
-          ours: data-runtime is "live" and every experiment is "ready"
-answer    from an arrow key on the depth slider to changed data in the page's figures
-bytes     answers with their headers as the server sent them, from the start of the visit to half a
-          second after the answer; text and WebAssembly gzip-compressed at level 9, wheels as they are.
-          Real delivery networks may use brotli, about a sixth less for those files."""
+figure     seconds to the first frame in which one of Bokeh's canvases shows more than one colour
+live       stock: seconds until its loading mark is gone and Python's document is in place;
+           ours: until data-runtime is "live" and every experiment is "ready"
+answer     seconds from an arrow key on the depth slider to changed data in the page's figures
+megabytes  answers as the server sends them, headers included, from the start of the visit until it
+           has been quiet after the answer. Text and WebAssembly travel gzip-compressed at level 9,
+           wheels and packed files as they are; a delivery network with brotli sends about a sixth
+           less of the former, which are a sixth of stock's bytes.
+requests   all of them, preflights excluded
+stock ÷ ours: above 1, ours is the faster or the smaller."""
+
+# Of Pyodide's distribution stock's page installs these too. Its own lock pins the wheels; the
+# script is in no lock.
+WHEELS = (
+    *("certifi", "charset-normalizer", "contourpy", "idna", "micropip", "packaging", "pandas"),
+    *("pillow", "python-dateutil", "pytz", "requests", "six", "typing-extensions", "urllib3"),
+)
+SCRIPT = fetch.Wanted(
+    "pyodide.js", "24a458425dcb4ea9836eb5ce26701d18cb769374e2b79247602ba605bf093278", 17331
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measures, prints the table, the ratios and, as the last line, one JSON object."""
+    parser = argparse.ArgumentParser(prog="bench startup", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--repeats", type=int, default=5, help="counted visits of each kind")
+    parser.add_argument("--site", type=Path, default=ROOT / "site", help="the built site")
+    parser.add_argument("--browser", help="a Chromium's program; found if not given")
+    parser.add_argument("--only", choices=("stock", "ours"), help="one side alone, without ratios")
+    options = parser.parse_args(arguments)
+    try:
+        with prepared(options.site, options.only) as sides:
+            results = compare(sides, options.browser, options.repeats)
+            show(results, options.repeats, sorted(set().union(*(x.stand_ins for x in sides))))
+    except Failure as failure:
+        print(f"bench startup: {failure}", file=sys.stderr)
+        return 1
+    return 0
 
 
 @dataclass(frozen=True)
@@ -47,12 +84,44 @@ class Side:
     path: str
     slider: str
     traffic: harness.Traffic
+    stand_ins: Set[str] = frozenset()
 
 
-def visit(context: Any, side: Side) -> dict[str, float]:
+@contextmanager
+def prepared(site: Path, only: str | None) -> Iterator[list[Side]]:
+    """Both sides, served. Raises Failure when there is nothing to serve."""
+    with ExitStack() as stack:
+        sides = []
+        if only != "ours":
+            out = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            convert(out)
+            foreign = Foreign(stock_runtime())
+            address, traffic = stack.enter_context(harness.serve(out, foreign))
+            sides.append(
+                Side("stock", address, "app.html", ".noUi-handle", traffic, foreign.stand_ins)
+            )
+        if only != "stock":
+            if not (site / LESSON).is_dir():
+                raise Failure(f"There is no built lesson in {site}; run build.py build first.")
+            address, traffic = stack.enter_context(harness.serve(site))
+            slider = '[data-control="depth"] .noUi-handle'
+            sides.append(Side("ours", address, LESSON, slider, traffic))
+        yield sides
+
+
+def stock_runtime() -> Path:
+    """The runtime's folder, with what the stock page needs besides. Raises Failure."""
+    folder = fetch.runtime(fetch.cache_folder())
+    wanted = [SCRIPT, *(fetch.wheel(folder, name) for name in WHEELS)]
+    fetch.fetch(wanted, folder, fetch.PINS["sources"], "all")
+    return folder
+
+
+def visit(context: BrowserContext, side: Side) -> dict[str, float]:
     """Opens the page, waits until it is live, moves the slider once, and closes it.
 
-    Raises RuntimeError when the page does not get there, with what its console said.
+    Raises Failure when the page does not get there, with what its console said, and when it asks
+    another host for something that cannot be answered here.
     """
     said: list[str] = []
     page = context.new_page()
@@ -69,11 +138,13 @@ def visit(context: Any, side: Side) -> dict[str, float]:
         wait(page, "benchStartup.answered")
         settle(side.traffic)
         seen = page.evaluate("({...benchStartup, watch: null})")
-    except Exception as error:
-        tail = "\n  ".join(said[-8:])
-        raise RuntimeError(f"The {side.name} page did not become live: {error}\n  {tail}") from error
+    except Error as error:
+        tail = "\n  ".join([str(error).partition("\n")[0], *said[-8:]])
+        raise Failure(f"The {side.name} page did not answer:\n  {tail}") from error
     finally:
         page.close()
+    if side.traffic.refused:
+        raise Failure(f"The {side.name} page asked for {', '.join(side.traffic.refused)}.")
     return {
         "figure": seen["figure"] / 1000,
         "live": seen["live"] / 1000,
@@ -83,7 +154,7 @@ def visit(context: Any, side: Side) -> dict[str, float]:
     }
 
 
-def wait(page: Any, condition: str) -> None:
+def wait(page: Page, condition: str) -> None:
     """Looks four times a second, which leaves the page's cores alone; the page notes the time."""
     page.wait_for_function(condition, timeout=PATIENCE * 1000, polling=250)
 
@@ -106,24 +177,53 @@ def convert(out: Path) -> None:
         file.write_bytes(plain(file.read_bytes()))
 
 
-def compare(sides: Sequence[Side], executable: str | None, repeats: int) -> dict[str, Any]:
-    """Medians over the repeats, by side and by cold or warm."""
-    rows: dict[str, dict[str, list[dict[str, float]]]] = {
-        side.name: {"cold": [], "warm": []} for side in sides
-    }
+Rows = dict[str, dict[str, list[dict[str, float]]]]
+
+
+def compare(sides: Sequence[Side], executable: str | None, repeats: int) -> Rows:
+    """What was measured at each repeat, by side and by cold or warm."""
+    rows: Rows = {side.name: {"cold": [], "warm": []} for side in sides}
     for repeat in range(repeats + 1):
-        for side in sides:
+        for side in sides if repeat % 2 else reversed(sides):
             with harness.browser(executable, side.address) as context:
                 for kind in ("cold", "warm"):
                     row = visit(context, side)
-                    progress(f"{side.name} {kind} {repeat}/{repeats}: {row}")
-                    if repeat:  # the first visits fill the server's memory and are not counted
+                    if repeat:  # the first round fills the servers' memories and is not counted
                         rows[side.name][kind].append(row)
-    return {
-        name: {kind: harness.medians(kinds[kind]) for kind in kinds}
-        for name, kinds in rows.items()
+                    told = "  ".join(f"{name} {row[name]:.2f}" for name in MEASURES)
+                    print(f"{repeat}/{repeats} {side.name} {kind}: {told}", file=sys.stderr)
+    return rows
+
+
+def show(rows: Rows, repeats: int, stand_ins: Sequence[str]) -> None:
+    """Prints medians and ratios, how things are counted, the machine, and the JSON line."""
+    medians = {
+        f"{side} {kind}": harness.medians(found)
+        for side, kinds in rows.items()
+        for kind, found in kinds.items()
     }
+    lines = [[name, *(f"{row[x]:.2f}" for x in MEASURES)] for name, row in medians.items()]
+    ratios = {}
+    if len(rows) == 2:
+        for kind in ("cold", "warm"):
+            pair = {x: (medians[f"stock {kind}"][x], medians[f"ours {kind}"][x]) for x in MEASURES}
+            lines.append([f"stock ÷ ours {kind}"])
+            for name, (stock, ours) in pair.items():
+                # A warm load may need nothing from the wire: then there is no ratio to tell.
+                ratio = round(stock / ours, 2) if ours else None
+                lines[-1].append("–" if ratio is None else f"{ratio:.2f}")
+                key = "bytes" if name == "megabytes" else name
+                ratios[f"{key}_{kind}_vs_stock"] = ratio
+    print(harness.table(["median of " + str(repeats), *MEASURES], lines))
+    print(f"\n{HOW}")
+    if stand_ins:
+        print(
+            f"Wheels without their compiled part, so lighter than stock's: {', '.join(stand_ins)}"
+        )
+    machine = harness.machine()
+    print(f"\n{machine}")
+    harness.report("startup", ratios, medians=medians, repeats=repeats, machine=machine)
 
 
-def progress(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

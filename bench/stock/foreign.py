@@ -13,7 +13,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
@@ -38,31 +38,30 @@ KEPT = re.compile(r"^bokeh/core/_templates/|^panel/_templates/|^pyviz_comms/")
 
 # What the converted page installs, apart from what these require.
 INSTALLED = ("bokeh", "panel", "pyodide-http")
+# The version of an empty wheel, which every requirement accepts.
+ANY = "99.0"
 SIMPLE = "application/vnd.pypi.simple.v1+json"
 
 
 class Foreign:
     """Answers a converted page's requests for other hosts.
 
-    `runtime` gives the content of a file of Pyodide's distribution by name, or None where it has
-    no such file. Packages in Pyodide's lock that it does not have are packed from the installed
-    ones under the name in the lock, with the lock's hash adjusted.
+    `runtime` is a folder with Pyodide's core and such of its wheels as could be had. For the rest
+    the installed distributions are packed, without what is compiled, under the names in Pyodide's
+    lock, and the lock's hashes adjusted; what is not installed either is an empty wheel. Each makes
+    the stock page lighter than it is, never heavier; `stand_ins` names those that were asked for.
     """
 
-    def __init__(self, runtime: Callable[[str], bytes | None]) -> None:
+    def __init__(self, runtime: Path) -> None:
         self.runtime = runtime
         self.stand_ins: set[str] = set()
-        content = runtime("pyodide-lock.json")
-        if content is None:
-            raise FileNotFoundError("The runtime has no pyodide-lock.json.")
-        lock = json.loads(content)
+        lock = json.loads((runtime / "pyodide-lock.json").read_text(encoding="utf-8"))
+        self.wanted = closure(INSTALLED, lock["packages"])
+        locked = [lock["packages"][x] for x in sorted(self.wanted) if x in lock["packages"]]
+        self.locked = {package["file_name"] for package in locked}
         self.wheels: dict[str, bytes] = {}
-        self.locked: dict[str, str] = {}  # name by file name
-        for name in _closure(INSTALLED, lock["packages"]):
-            if package := lock["packages"].get(name):
-                file = package["file_name"]
-                self.locked[file] = name
-                package["sha256"] = sha256(self._wheel(file) or b"").hexdigest()
+        for package in locked:
+            package["sha256"] = sha256(self._wheel(package["file_name"])).hexdigest()
         self.lock = json.dumps(lock).encode()
 
     def __call__(self, host: str, path: str) -> Answer | None:
@@ -71,14 +70,16 @@ class Foreign:
             return self._index(name)
         if name == "pyodide-lock.json":
             return Answer.of(self.lock, name)
-        if name.endswith(".whl"):
-            wheel = self._wheel(name)
-            return wheel and Answer.of(wheel, name)
-        if name.endswith(".whl.metadata"):
-            found = _installed(name.split("-")[0])
-            return found and Answer.of((found.read_text("METADATA") or "").encode(), name)
-        if "/pyodide/" in path and (content := self.runtime(name)):
-            return Answer.of(content, name)
+        file = name.removesuffix(".metadata")
+        if file.endswith(".whl"):
+            if _name(file) not in self.wanted:
+                return None
+            wheel = self._wheel(file)
+            if self._is_stand_in(file):
+                self.stand_ins.add(file)
+            return Answer.of(wheel if file == name else _metadata(wheel), name)
+        if "/pyodide/" in path and (self.runtime / name).is_file():
+            return Answer.of((self.runtime / name).read_bytes(), name)
         return self._asset(path)
 
     def _asset(self, path: str) -> Answer | None:
@@ -93,44 +94,47 @@ class Foreign:
 
     def _index(self, name: str) -> Answer | None:
         """A package index's answer, with the one version that is installed."""
-        found = _installed(name)
-        if found is None:
+        if name not in self.wanted:
             return None
-        stem = re.sub(r"[-_.]+", "_", found.metadata["Name"])
-        file = f"{stem}-{found.version}-py3-none-any.whl"
+        found = _installed(name)
+        version = found.version if found else ANY
+        file = f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
+        wheel = self._wheel(file)
         entry = {
             "filename": file,
             "url": f"http://files.test/{file}",
-            "hashes": {"sha256": sha256(self._wheel(file) or b"").hexdigest()},
+            "hashes": {"sha256": sha256(wheel).hexdigest()},
             "core-metadata": True,
-            "size": len(self._wheel(file) or b""),
+            "size": len(wheel),
         }
-        page = {"meta": {"api-version": "1.1"}, "name": name, "versions": [found.version]}
+        page = {"meta": {"api-version": "1.1"}, "name": name, "versions": [version]}
         return Answer.of(json.dumps({**page, "files": [entry]}).encode(), "index.json", SIMPLE)
 
-    def _wheel(self, file: str) -> bytes | None:
-        if file in self.wheels:
-            return self.wheels[file]
-        locked = file in self.locked
-        found = _installed(self.locked.get(file) or file.split("-")[0])
-        content = self.runtime(file) if locked else None
-        if content:
-            wheel = _repacked(content) if file.startswith("micropip-") else content
-        elif found:
-            wheel = _packed(found)
-        elif locked:
-            wheel = _empty(file)
-        else:
-            return None
-        if locked and not content:
-            self.stand_ins.add(file)
-        self.wheels[file] = wheel
-        return wheel
+    def _wheel(self, file: str) -> bytes:
+        """The runtime's own wheel, else one of what is installed, else an empty one."""
+        if file not in self.wheels:
+            own, found = self.runtime / file, _installed(_name(file))
+            if file in self.locked and own.is_file():
+                wheel = own.read_bytes()
+                self.wheels[file] = _repacked(wheel) if file.startswith("micropip-") else wheel
+            else:
+                self.wheels[file] = _packed(found) if found else _empty(file)
+        return self.wheels[file]
+
+    def _is_stand_in(self, file: str) -> bool:
+        if file in self.locked:
+            return not (self.runtime / file).is_file()
+        return _installed(_name(file)) is None
 
 
 def plain(text: bytes) -> bytes:
     """The same text with every address `https://host/…` as `http://host.test/…`."""
     return re.sub(rb"https://([\w-]+(?:\.[\w-]+)+)", rb"http://\1.test", text)
+
+
+def _name(file: str) -> str:
+    """The package's name that a wheel's file name begins with."""
+    return file.split("-")[0].replace("_", "-").lower()
 
 
 def _installed(name: str) -> Distribution | None:
@@ -140,7 +144,7 @@ def _installed(name: str) -> Distribution | None:
         return None
 
 
-def _closure(names: Iterable[str], locked: Mapping[str, Any]) -> set[str]:
+def closure(names: Iterable[str], locked: Mapping[str, Any]) -> set[str]:
     """The packages named and all that they require, by Pyodide's lock and by what is installed."""
     wanted = {"micropip"}
     waiting = [*names, *locked["micropip"]["depends"]]
@@ -187,11 +191,18 @@ def _repacked(wheel: bytes) -> bytes:
 
 
 def _empty(file: str) -> bytes:
-    """A wheel that holds nothing but its name."""
+    """A wheel that holds nothing but its name, and a function that Panel calls."""
     name, version = file.split("-")[:2]
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as wheel:
         metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
         wheel.writestr(f"{name}-{version}.dist-info/METADATA", metadata)
         wheel.writestr(f"{name}-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\n")
+        if name == "pyodide_http":
+            wheel.writestr("pyodide_http.py", "def patch_all():\n    pass\n")
     return out.getvalue()
+
+
+def _metadata(wheel: bytes) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(wheel)) as files:
+        return next(files.read(x) for x in files.namelist() if x.endswith(".dist-info/METADATA"))
