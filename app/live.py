@@ -161,14 +161,18 @@ def receive(session: str, message: str) -> None:
         return  # closed meanwhile: the page asks no more
     _order.remove(session)
     _order.insert(0, session)
-    opened.seq = opened.unanswered = content["seq"]
+    opened.seq = content["seq"]
     opened.working, opened.failed = True, False
-    with _guarded(opened):
-        if content["type"] == "set":
+    if content["type"] == "set":
+        opened.unanswered = opened.seq
+        with _guarded(opened):
             opened.experiment.set(content["state"])
-        elif content["type"] == "press":
+        _publish(opened)
+    elif content["type"] == "press":
+        with _guarded(opened):
             opened.experiment.press(content["action"])
-    _publish(opened)
+        _publish(opened)
+        opened.send("answer", seq=opened.seq)  # a press is heard at once; a set is answered by what it shows
 
 
 def step() -> bool:

@@ -1,7 +1,7 @@
 // From nothing to a Python that can open sessions: one function, so that another way of booting
 // (restoring a snapshot) can take its place.
 
-import { Downloads, FileError } from "./download.js";
+import { Downloads, FileError, WASM } from "./download.js";
 import { unzip } from "./unzip.js";
 
 /**
@@ -17,7 +17,14 @@ import { unzip } from "./unzip.js";
  * @typedef {{sessions: Sessions, versions: {numpy: string, pyodide: string, boot: string}}} Booted
  */
 
-const SITE_PACKAGES_ZIPS = ["numpy.zip", "app.zip"];
+// The runtime's files, as app/site/bundle.py makes them.
+const LOADER = "pyodide.js";
+const FACTORY = "pyodide.asm.js"; // sets the function that the loader looks for
+const LOCK = "lock.json";
+const STDLIB = "stdlib.gz.bin";
+const ARCHIVES = ["numpy.gz.bin", "packages.gz.bin", "app.gz.bin"]; // stored zips, for site-packages
+const WANTED = [LOADER, FACTORY, LOCK, WASM, STDLIB, ...ARCHIVES];
+
 const STALL = 60_000; // a phone in a tunnel may well pause for half a minute
 const START = 120_000; // loadPyodide never settles when its WebAssembly is damaged: someone has to end the wait
 
@@ -30,23 +37,29 @@ const START = 120_000; // loadPyodide never settles when its WebAssembly is dama
 export async function boot({ runtime, files, fresh }, report) {
   /** @type {Stage} */
   let stage = "download";
-  const downloads = new Downloads(runtime, files, {
+  const wanted = files.filter(({ name }) => WANTED.includes(name));
+  const downloads = new Downloads(runtime, wanted, {
     fresh,
     stall: STALL,
-    report: (loaded, total) => report(stage, loaded, total),
+    report: (loaded, total) => {
+      if (stage === "download" && loaded >= total) stage = "start";
+      report(stage, loaded, total);
+    },
   });
   const enter = (/** @type {Stage} */ next) => report((stage = next), downloads.loaded, downloads.total);
   enter("download");
 
   const start = async () => {
-    const [loadPyodide] = await Promise.all([
-      script(runtime, "pyodide.mjs", files, downloads, fresh).then((module) => module.loadPyodide),
-      script(runtime, "pyodide.asm.js", files, downloads, fresh), // sets the factory that loadPyodide looks for
+    const [{ loadPyodide }, lock] = await Promise.all([
+      script(runtime, LOADER, files, downloads, fresh),
+      downloads.response(LOCK).then((response) => response.json()),
+      script(runtime, FACTORY, files, downloads, fresh),
     ]);
     const pyodide = await answeringFetches(downloads, () =>
       loadPyodide({
         indexURL: runtime,
         packageBaseUrl: runtime, // else its CDN's address would stand there, though nothing is loaded from it
+        lockFileContents: lock,
         fsInit: (/** @type {any} */ fs, /** @type {{sitePackages: string}} */ { sitePackages }) =>
           installed(fs, sitePackages, downloads),
         env: { PYTHONDONTWRITEBYTECODE: "1", PYTHONHASHSEED: "0", ...NO_FOREIGN_RESOURCES },
@@ -80,15 +93,16 @@ async function script(base, name, files, downloads, fresh) {
 }
 
 /**
- * Runs `work` while fetches of unpacked runtime files are answered from the downloads.
+ * Runs `work` while what Pyodide itself would fetch is answered from the downloads.
  * @template T @param {Downloads} downloads @param {() => Promise<T>} work
  */
 async function answeringFetches(downloads, work) {
   const fetch = globalThis.fetch;
   globalThis.fetch = (input, init) => {
     const address = input instanceof Request ? input.url : String(input);
-    const name = address.slice(address.lastIndexOf("/") + 1);
-    return downloads.has(name) ? downloads.response(name) : fetch(input, init);
+    if (address.endsWith("/pyodide.asm.wasm")) return downloads.response(WASM, "application/wasm");
+    if (address.endsWith("/python_stdlib.zip")) return downloads.response(STDLIB);
+    return fetch(input, init);
   };
   try {
     return await work();
@@ -104,7 +118,7 @@ async function answeringFetches(downloads, work) {
 async function installed(fs, folder, downloads) {
   const made = new Set();
   await Promise.all(
-    SITE_PACKAGES_ZIPS.map(async (name) => {
+    ARCHIVES.map(async (name) => {
       for (const [path, content] of unzip(await downloads.bytes(name))) {
         const parent = `${folder}/${path.slice(0, path.lastIndexOf("/") + 1)}`;
         if (!made.has(parent)) fs.mkdirTree(parent);

@@ -3,6 +3,8 @@
 /** @typedef {import("./protocol.js").RuntimeFile} RuntimeFile */
 
 const PACKED = ".gz.bin"; // a neutral name: neither servers nor filters do anything of their own to it
+export const WASM = `python${PACKED}`;
+const SCRIPT = ".js"; // what only the browser itself can load
 
 /** A runtime file that is missing, cut off or damaged; says which. */
 export class FileError extends Error {
@@ -15,7 +17,7 @@ export class FileError extends Error {
 }
 
 /**
- * Downloads of one runtime. `bodies` gives each packed file's content by its unpacked name.
+ * Downloads of one runtime, all begun at once; packed files are unpacked on the way.
  * `failed` never resolves; it rejects at the first file that is missing, cut off, damaged, or has stalled.
  */
 export class Downloads {
@@ -35,10 +37,10 @@ export class Downloads {
     /** @type {Promise<never>} */
     this.failed = new Promise((_, reject) => (this.fail = reject));
     this.failed.catch(() => {}); // whoever waits for it sees it; nobody else has to
-    for (const file of files.filter(({ name }) => name.endsWith(PACKED))) {
+    for (const file of files.filter(({ name }) => !name.endsWith(SCRIPT))) {
       const body = this.#fetch(new URL(file.name, base), file, fresh);
       body.catch(this.fail);
-      this.bodies.set(file.name.slice(0, -PACKED.length), body);
+      this.bodies.set(file.name, body);
     }
   }
 
@@ -48,27 +50,16 @@ export class Downloads {
     this.report(this.loaded, this.total);
   }
 
-  /** @param {string} name  unpacked */
-  has(name) {
-    return this.bodies.has(name);
-  }
-
-  /** @param {string} name  unpacked @returns {Promise<Response>} */
-  async response(name) {
-    const type = name.endsWith(".wasm") ? "application/wasm" : "application/octet-stream";
-    return new Response(await this.#body(name), { headers: { "Content-Type": type } });
-  }
-
-  /** @param {string} name  unpacked */
-  async bytes(name) {
-    return new Uint8Array(await (await this.response(name)).arrayBuffer());
+  /** A file's content, once. @param {string} name @param {string} [type] @returns {Promise<Response>} */
+  async response(name, type = "application/octet-stream") {
+    const body = this.bodies.get(name);
+    if (!body) throw new FileError(name, "is not in the page's list of runtime files");
+    return new Response(await body, { headers: { "Content-Type": type } });
   }
 
   /** @param {string} name */
-  #body(name) {
-    const body = this.bodies.get(name);
-    if (!body) throw new FileError(name + PACKED, "is not in the page's list of runtime files");
-    return body;
+  async bytes(name) {
+    return new Uint8Array(await (await this.response(name)).arrayBuffer());
   }
 
   /** @param {URL} address @param {RuntimeFile} file @param {boolean} fresh */
@@ -77,10 +68,11 @@ export class Downloads {
       throw new FileError(file.name, `could not be fetched (${fault.message})`);
     });
     if (!response.ok || !response.body) throw new FileError(file.name, `is missing (${response.status})`);
-    return response.body
-      .pipeThrough(this.#counted(file))
-      .pipeThrough(/** @type {TransformStream<Uint8Array, Uint8Array>} */ (new DecompressionStream("gzip")))
-      .pipeThrough(this.#checked(file));
+    const counted = response.body.pipeThrough(this.#counted(file));
+    const unpacked = file.name.endsWith(PACKED)
+      ? counted.pipeThrough(/** @type {TransformStream<Uint8Array, Uint8Array>} */ (new DecompressionStream("gzip")))
+      : counted;
+    return unpacked.pipeThrough(this.#checked(file));
   }
 
   /** Counts bytes as they travel and sees that all come. @param {RuntimeFile} file */
@@ -114,7 +106,7 @@ export class Downloads {
     /** @type {ReadableStreamDefaultController<Uint8Array>} */
     let out;
     const readable = new ReadableStream({ start: (controller) => void (out = controller) });
-    let first = file.name.includes(".wasm");
+    let first = file.name === WASM;
     const writable = new WritableStream({
       write: (chunk) => {
         if (first && !isWasm(chunk)) throw this.#failure(file, "is not WebAssembly");

@@ -1,0 +1,234 @@
+// The worker's client: starts Python, ends it, starts it again, and keeps the sessions over all of that.
+// It knows nothing of the page's elements, so that it can outlive the lesson that is being shown.
+
+import { fromWorker } from "./protocol.js";
+
+/**
+ * @typedef {import("./protocol.js").State} State
+ * @typedef {import("./protocol.js").ToPage} ToPage
+ * @typedef {import("./protocol.js").ToWorker} ToWorker
+ *
+ * @typedef {object} SessionHandlers
+ * @property {(message: import("./protocol.js").Opened) => void} opened
+ * @property {(patch: string) => void} patch
+ * @property {(parts: Record<string, string>) => void} parts
+ * @property {(message: import("./protocol.js").SessionState, newest: boolean) => void} state
+ *   newest: it answers the last values and presses that the page has
+ * @property {(message: string) => void} error  a sentence for the reader
+ *
+ * @typedef {object} RuntimeHandlers
+ * @property {(message: import("./protocol.js").Progress) => void} progress
+ * @property {(message: import("./protocol.js").Live) => void} live
+ * @property {(file: string) => void} failed  the file that is missing or damaged, "" when it is no file's fault
+ * @property {() => void} restarted
+ *
+ * @typedef {Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">} WorkerLike
+ */
+
+const STOP_PATIENCE = 1000; // milliseconds for Stop to be answered before the worker is ended
+
+export class Client {
+  /** @type {WorkerLike | null} */
+  #worker = null;
+  #live = false;
+  #fresh = false;
+  #count = 0;
+  /** @type {Map<string, Session>} */
+  #sessions = new Map();
+
+  /**
+   * @param {() => WorkerLike} makeWorker
+   * @param {{runtime: string, files: import("./protocol.js").RuntimeFile[]}} runtime
+   * @param {RuntimeHandlers} handlers
+   */
+  constructor(makeWorker, runtime, handlers) {
+    this.makeWorker = makeWorker;
+    this.runtime = runtime;
+    this.handlers = handlers;
+  }
+
+  /** Start Python; sessions may be opened before it is up. */
+  start() {
+    const worker = this.makeWorker();
+    this.#worker = worker;
+    worker.onmessage = ({ data }) => {
+      if (worker !== this.#worker) return; // an ended worker's last words
+      const message = fromWorker(data);
+      if (message !== null) this.#take(message);
+    };
+    worker.onerror = (event) => {
+      // Its own script is missing or broken: it will never say so itself.
+      console.error("worker:", event.message ?? "could not be loaded");
+      if (!this.#live) this.#fail("worker.js");
+    };
+    worker.postMessage({ type: "boot", ...this.runtime, fresh: this.#fresh });
+  }
+
+  /** Start again after a failure, past whatever the browser has stored. */
+  retry() {
+    this.#fresh = true;
+    this.#end();
+    this.start();
+  }
+
+  /**
+   * @param {{experiment: string, language: string, state: State, digest: string}} what
+   * @param {SessionHandlers} handlers
+   */
+  open(what, handlers) {
+    const name = `${what.experiment}#${++this.#count}`;
+    const session = new Session(name, what, handlers, {
+      send: (message) => this.#worker?.postMessage(message),
+      hung: () => this.#restart(),
+      closed: () => this.#sessions.delete(name),
+    });
+    this.#sessions.set(name, session);
+    if (this.#live) session.begin();
+    return session;
+  }
+
+  #restart() {
+    console.warn("the worker did not answer; it is started again");
+    this.#end();
+    this.handlers.restarted();
+    this.start();
+  }
+
+  #end() {
+    this.#worker?.terminate();
+    this.#worker = null;
+    this.#live = false;
+    for (const session of this.#sessions.values()) session.lose();
+  }
+
+  /** @param {string} file */
+  #fail(file) {
+    this.#end();
+    this.handlers.failed(file);
+  }
+
+  /** @param {ToPage} message */
+  #take(message) {
+    if (message.type === "progress") {
+      this.handlers.progress(message);
+    } else if (message.type === "live") {
+      this.#live = true;
+      this.handlers.live(message);
+      for (const session of this.#sessions.values()) session.begin();
+    } else if (message.type === "error" && message.session === null) {
+      console.error(message.detail);
+      this.#fail(message.message);
+    } else {
+      this.#sessions.get(String(message.session))?.take(message);
+    }
+  }
+}
+
+/** One experiment's talk with the worker: at most one unanswered set, the newest values win. */
+export class Session {
+  #seq = 0;
+  #open = false;
+  /** @type {number | null} */
+  #unanswered = null;
+  #changed = false;
+  /** @type {string[]} */
+  #presses = [];
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #patience;
+  #stopping = 0;
+
+  /**
+   * @param {string} name
+   * @param {{experiment: string, language: string, state: State, digest: string}} what
+   * @param {SessionHandlers} handlers
+   * @param {{send: (message: ToWorker) => void, hung: () => void, closed: () => void}} client
+   */
+  constructor(name, what, handlers, client) {
+    this.name = name;
+    this.what = { ...what };
+    this.handlers = handlers;
+    this.client = client;
+  }
+
+  /** Whether the worker knows everything that the page wants. */
+  get settled() {
+    return this.#open && this.#unanswered === null && !this.#changed && this.#presses.length === 0;
+  }
+
+  /** Python is up: open, with the state that the page has by now. */
+  begin() {
+    this.#changed = false;
+    this.client.send({ type: "open", session: this.name, ...this.what });
+  }
+
+  /** The worker is gone; what the page wants stays. */
+  lose() {
+    this.#open = false;
+    this.#unanswered = null;
+    this.#seq = 0; // the next worker's session counts anew
+    clearTimeout(this.#patience);
+  }
+
+  /** @param {State} state  all options */
+  set(state) {
+    this.what.state = { ...state };
+    this.#changed = true;
+    if (this.#open && this.#unanswered === null) this.#sendState();
+  }
+
+  /** Before Python is up the last press is kept; Stop takes it back. @param {string} action */
+  press(action) {
+    if (action === "stop") this.#presses = [];
+    if (this.#open) {
+      if (this.#changed && action !== "stop") this.#sendState(); // a press means the values that are shown
+      this.#sendPress(action);
+    } else if (action !== "stop") {
+      this.#presses = [action];
+    }
+  }
+
+  close() {
+    if (this.#open) this.client.send({ type: "close", session: this.name });
+    this.lose();
+    this.client.closed();
+  }
+
+  /** @param {Exclude<ToPage, {type: "progress" | "live"}>} message */
+  take(message) {
+    if (message.type === "opened") {
+      this.#open = true;
+      this.handlers.opened(message);
+      if (this.#changed) this.#sendState();
+      for (const action of this.#presses.splice(0)) this.#sendPress(action);
+    } else if (message.type === "patch") {
+      this.handlers.patch(message.patch);
+    } else if (message.type === "parts") {
+      this.handlers.parts(message.parts);
+    } else if (message.type === "state") {
+      this.handlers.state(message, message.seq === this.#seq && !this.#changed);
+    } else if (message.type === "answer") {
+      if (message.seq >= this.#stopping) clearTimeout(this.#patience);
+      if (message.seq !== this.#unanswered) return;
+      this.#unanswered = null;
+      if (this.#changed) this.#sendState();
+    } else {
+      console.error(message.detail);
+      this.handlers.error(message.message);
+    }
+  }
+
+  #sendState() {
+    this.#changed = false;
+    this.#unanswered = ++this.#seq;
+    this.client.send({ type: "set", session: this.name, seq: this.#seq, state: this.what.state });
+  }
+
+  /** @param {string} action */
+  #sendPress(action) {
+    this.client.send({ type: "press", session: this.name, seq: ++this.#seq, action });
+    if (action !== "stop") return;
+    this.#stopping = this.#seq;
+    clearTimeout(this.#patience);
+    this.#patience = setTimeout(() => this.client.hung(), STOP_PATIENCE);
+  }
+}

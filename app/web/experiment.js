@@ -1,0 +1,233 @@
+// One experiment on the page: its painted document, what the reader wants of it, and its session.
+
+import { same } from "./state.js";
+import { say } from "./words.js";
+
+/**
+ * @typedef {import("./protocol.js").State} State
+ * @typedef {import("./state.js").Option} Option
+ * @typedef {import("./words.js").Strings} Strings
+ *
+ * What paint.js gives for an experiment's painted document.
+ * @typedef {object} Painted
+ * @property {(state: State) => void} apply  the controls show it; fires no handler
+ * @property {(handler: (name: string, value: string) => void) => void} onOption
+ * @property {(handler: (action: string) => void) => void} onPress
+ * @property {(patch: object) => void} patch  fires no handler
+ * @property {(stored: object) => void | Promise<void>} replace  embeds another document in its place
+ * @property {(name: string, value: string) => string} [said]  an option's value in words
+ *
+ * @typedef {{document: unknown, roots: Record<string, string>, digest: string, state: State, options: Option[]}} Stored
+ *
+ * @typedef {object} Surroundings
+ * @property {Strings} strings
+ * @property {string} language
+ * @property {() => Promise<Painted>} paint
+ * @property {import("./client.js").Client} client
+ * @property {() => void} moved  the reader has changed a value
+ */
+
+const PATIENCE = 400; // milliseconds of computing after which figures are marked as another state's
+
+export class Experiment {
+  /** @type {Painted | null} */
+  #painted = null;
+  /** @type {import("./client.js").Session | null} */
+  #session = null;
+  /** @type {Promise<unknown>} */
+  #last = Promise.resolve(); // messages are taken one after the other, though replacing takes a while
+  /** @type {"loading" | "live" | "failed"} */
+  #runtime = "loading";
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #clock;
+  #opening = false;
+
+  /** @param {HTMLElement} section @param {Surroundings} surroundings */
+  constructor(section, surroundings) {
+    this.section = section;
+    this.name = section.dataset.experiment ?? "";
+    /** @type {Stored} */
+    this.stored = JSON.parse(section.querySelector("script[data-document]")?.textContent ?? "{}");
+    this.surroundings = surroundings;
+    /** @type {State} what the reader wants to see */
+    this.state = { ...this.stored.state };
+    /** @type {State} what figures and words show */
+    this.shown = { ...this.stored.state };
+    this.digest = this.stored.digest;
+    /** @type {string[]} */
+    this.notes = [];
+  }
+
+  /** Take a link's values: before anything is painted, so that nobody sees others as his. @param {State} state */
+  ask(state) {
+    this.state = { ...state };
+    this.#mark();
+    if (!same(this.state, this.shown)) void this.paint().then((painted) => painted.apply(this.state));
+  }
+
+  async paint() {
+    if (this.#painted) return this.#painted;
+    const painted = await this.surroundings.paint();
+    if (this.#painted) return this.#painted;
+    this.#painted = painted;
+    painted.apply(this.state);
+    painted.onOption((name, value) => this.#moved(name, value));
+    painted.onPress((action) => this.#pressed(action));
+    return painted;
+  }
+
+  /** Paint, and open a session as soon as Python is up. */
+  async open() {
+    if (this.#opening) return;
+    this.#opening = true;
+    await this.paint();
+    const { client, language } = this.surroundings;
+    const what = { experiment: this.name, language, state: this.state, digest: this.digest };
+    this.#session = client.open(what, {
+      opened: (message) => this.#queue(() => this.#opened(message)),
+      patch: (patch) => this.#queue(() => this.#painted?.patch(JSON.parse(patch))),
+      parts: (parts) => this.#queue(() => this.#write(parts)),
+      state: (message, newest) => this.#queue(() => this.#say(message, newest)),
+      error: (sentence) => this.#queue(() => this.#failed(sentence)),
+    });
+  }
+
+  close() {
+    this.#session?.close();
+    this.#session = null;
+    this.#opening = false;
+    clearTimeout(this.#clock);
+  }
+
+  /** @param {"loading" | "live" | "failed"} runtime */
+  runtime(runtime) {
+    this.#runtime = runtime;
+    if (runtime !== "live" && this.section.dataset.state === "computing") this.#enter("stopped");
+    this.#mark();
+  }
+
+  /** Sentences of the page itself: what a link got wrong, what waits for Python. @param {string[]} sentences */
+  note(sentences) {
+    let note = this.section.querySelector("[data-note]");
+    if (!note && sentences.length === 0) return;
+    if (!note) {
+      note = document.createElement("div");
+      note.setAttribute("data-note", "");
+      this.section.querySelector('[data-part="notice"]')?.before(note);
+    }
+    note.replaceChildren(
+      ...sentences.map((sentence) => {
+        const line = document.createElement("p");
+        line.textContent = sentence;
+        return line;
+      }),
+    );
+  }
+
+  /** @param {string} name @param {string} value */
+  #moved(name, value) {
+    if (this.state[name] === value) return;
+    this.state = { ...this.state, [name]: value };
+    this.note([]);
+    if (this.#session?.settled) this.#enter("computing");
+    this.#session?.set(this.state);
+    this.#mark();
+    this.surroundings.moved();
+  }
+
+  /** @param {string} action */
+  #pressed(action) {
+    if (this.#runtime !== "live") {
+      this.note(action === "stop" ? [] : [say(this.surroundings.strings, "waiting")]);
+    }
+    this.#session?.press(action);
+  }
+
+  /** @param {import("./protocol.js").Opened} message */
+  async #opened({ digest, state, stored }) {
+    const painted = this.#painted;
+    if (!painted) return;
+    const linked = digest === this.digest || stored === null;
+    if (!linked) {
+      console.warn(`${this.name}: the painted document is another one than Python's; it is embedded afresh`);
+      await painted.replace(JSON.parse(stored));
+      this.digest = digest;
+      painted.apply(this.state);
+    }
+    this.section.dataset.hydration = linked ? (this.section.dataset.hydration ?? "linked") : "replaced";
+    if (this.#session?.settled && !same(state, this.state)) {
+      // Python knows better what a control can show (its answer says so in a notice).
+      this.state = { ...state };
+      painted.apply(state);
+      this.surroundings.moved();
+    }
+  }
+
+  /** @param {Record<string, string>} parts */
+  #write(parts) {
+    for (const [name, html] of Object.entries(parts)) {
+      const part = this.section.querySelector(`[data-part="${CSS.escape(name)}"]`);
+      if (part) part.innerHTML = html;
+      else console.warn(`${this.name} has no place for its "${name}"`);
+    }
+  }
+
+  /** @param {import("./protocol.js").SessionState} message @param {boolean} newest */
+  #say({ seq, status, done, total, shown }, newest) {
+    if (Object.keys(shown).length > 0) this.shown = shown;
+    this.#enter(newest ? status : "computing");
+    this.section.toggleAttribute("data-progress", total > 0 && status === "computing");
+    this.section.style.setProperty("--progress", total > 0 ? String(done / total) : "0");
+    if (this.#runtime === "live") this.note([]);
+    this.#mark();
+    const detail = { experiment: this.name, seq, status, done, total, shown, newest };
+    this.section.dispatchEvent(new CustomEvent("normlab:state", { bubbles: true, detail }));
+  }
+
+  /** @param {string} sentence */
+  #failed(sentence) {
+    this.#enter("error");
+    this.note([sentence]);
+  }
+
+  /** @param {string} state */
+  #enter(state) {
+    this.section.dataset.state = state;
+    // A screen reader shall hear the last of many sentences only.
+    this.section.querySelector('[data-part="sentence"]')?.setAttribute("aria-busy", String(state === "computing"));
+  }
+
+  /** Says so when figures and words show another state than the one asked for. */
+  #mark() {
+    clearTimeout(this.#clock);
+    if (same(this.state, this.shown)) this.#stale(false);
+    else if (this.#runtime !== "live" || this.section.hasAttribute("data-stale")) this.#stale(true);
+    else this.#clock = setTimeout(() => this.#stale(!same(this.state, this.shown)), PATIENCE);
+  }
+
+  /** @param {boolean} stale */
+  #stale(stale) {
+    const part = this.section.querySelector('[data-part="stale"]');
+    this.section.toggleAttribute("data-stale", stale);
+    if (!part) return;
+    const key = this.#runtime === "failed" ? "stale_failed" : this.#runtime === "live" ? "stale" : "stale_waiting";
+    const text = stale ? say(this.surroundings.strings, key, { shown: this.#difference() }) : "";
+    if (part.textContent !== text) part.textContent = text;
+  }
+
+  /** What is shown, as far as it differs from what was asked for: "N = 12 layers, seed 0". */
+  #difference() {
+    const names = Object.keys(this.shown).filter((name) => this.shown[name] !== this.state[name]);
+    return names.map((name) => this.#said(name, this.shown[name])).join(", ");
+  }
+
+  /** @param {string} name @param {string} value */
+  #said(name, value) {
+    return this.#painted?.said?.(name, value) ?? `${name} = ${value}`;
+  }
+
+  /** @param {() => unknown} work */
+  #queue(work) {
+    this.#last = this.#last.then(work).catch((fault) => console.error(fault));
+  }
+}

@@ -1,0 +1,139 @@
+// The page: paints what a link asks for, brings the experiments to life, keeps the address up to date.
+
+import { Client } from "./client.js";
+import { Experiment } from "./experiment.js";
+import { format, parse } from "./state.js";
+import { Status } from "./status.js";
+import { say } from "./words.js";
+
+/**
+ * What the builder wrote into the page.
+ * @typedef {object} Config
+ * @property {string} version  of the numbers
+ * @property {string} language
+ * @property {string} runtime  address of the runtime's folder, relative to the page
+ * @property {import("./protocol.js").RuntimeFile[]} files
+ * @property {string} worker  address of the worker's script, relative to the page
+ * @property {import("./words.js").Strings} strings
+ */
+
+/** @type {Config} */
+const config = JSON.parse(document.getElementById("normlab-page")?.textContent ?? "{}");
+const root = document.documentElement;
+const status = new Status(
+  document.getElementById("status") ?? document.createElement("p"),
+  config.strings,
+  () => {
+    enter("loading");
+    client.retry();
+  },
+);
+
+const client = new Client(
+  () => new Worker(new URL(config.worker, document.baseURI), { type: "module" }),
+  { runtime: new URL(config.runtime, document.baseURI).href, files: config.files.map(({ name, bytes }) => ({ name, bytes })) },
+  {
+    progress: (progress) => status.progress(progress),
+    live: (live) => {
+      root.dataset.boot = live.boot;
+      status.live(live);
+      enter("live");
+    },
+    failed: (file) => {
+      status.failed(file);
+      enter("failed");
+    },
+    restarted: () => {
+      status.restarted();
+      enter("loading");
+    },
+  },
+);
+
+const experiments = [...document.querySelectorAll("section[data-experiment]")].map(
+  (section) =>
+    new Experiment(/** @type {HTMLElement} */ (section), {
+      strings: config.strings,
+      language: config.language,
+      paint: () => window.normlab.paint(/** @type {HTMLElement} */ (section).dataset.experiment ?? ""),
+      client,
+      moved: () => address.write(),
+    }),
+);
+const specs = Object.fromEntries(
+  experiments.map(({ name, stored }) => [name, { options: stored.options, defaults: stored.state }]),
+);
+
+/** The address says what the experiments are asked to show. */
+const address = {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  clock: undefined,
+
+  read() {
+    const { states, notices, version } = parse(location.search, specs);
+    const sentences = notices.map(({ kind, ...notice }) => say(config.strings, `notice_${kind}`, notice));
+    if (version !== null && version !== config.version) {
+      sentences.push(say(config.strings, "notice_version", { given: version, used: config.version }));
+    }
+    for (const experiment of experiments) experiment.ask(states[experiment.name]);
+    experiments[0]?.note(sentences);
+    this.links();
+  },
+
+  /** Browsers refuse more than a few changes of address a second. */
+  write() {
+    this.clock ??= setTimeout(() => this.flush(), 250);
+  },
+
+  flush() {
+    clearTimeout(this.clock);
+    this.clock = undefined;
+    const states = Object.fromEntries(experiments.map(({ name, state }) => [name, state]));
+    const query = format(states, specs, config.version);
+    if (query === location.search) return;
+    history.replaceState(history.state, "", `${location.pathname}${query}${location.hash}`);
+    this.links();
+  },
+
+  /** Links to this lesson in other languages carry the state. */
+  links() {
+    for (const link of document.querySelectorAll("a[hreflang]")) {
+      const target = new URL(/** @type {HTMLAnchorElement} */ (link).href);
+      target.search = location.search;
+      /** @type {HTMLAnchorElement} */ (link).href = target.href;
+    }
+  },
+};
+
+/** @param {"loading" | "live" | "failed"} runtime */
+function enter(runtime) {
+  root.dataset.runtime = runtime;
+  for (const experiment of experiments) experiment.runtime(runtime);
+}
+
+/** Experiments open when they come near the viewport: those in view first. */
+function openWhenNear() {
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (!isIntersecting) continue;
+        observer.unobserve(target);
+        const experiment = experiments.find(({ section }) => section === target);
+        experiment?.open().catch((fault) => console.error(fault));
+      }
+    },
+    { rootMargin: "100% 0px" },
+  );
+  for (const { section } of experiments) observer.observe(section);
+}
+
+address.read();
+if (experiments.length > 0) {
+  enter("loading");
+  client.start();
+  openWhenNear();
+}
+// The page may be put away and brought back (its worker sleeps with it); what must not be lost is the address.
+addEventListener("pagehide", () => {
+  if (address.clock !== undefined) address.flush();
+});

@@ -1,0 +1,136 @@
+// What a link says about the experiments of a page, and the link that says what they show. Pure functions.
+// The worker checks every value again; what is checked here is what the controls show before Python is up.
+
+/**
+ * @typedef {import("./protocol.js").State} State
+ * @typedef {{name: string, kind: string, low: number | null, high: number | null, choices: string[] | null}} Option
+ *   as app/probes/options.py declares it
+ * @typedef {{options: Option[], defaults: State}} Spec  one experiment's
+ * @typedef {{kind: "clamped" | "unreadable" | "unknown", name: string, given: string, used: string, low: string, high: string}} Notice
+ *   used: what was taken instead ("" for an unknown name)
+ * @typedef {{states: Record<string, State>, notices: Notice[], version: string | null}} Parsed
+ */
+
+const VERSION = "v";
+
+/**
+ * The state that a link's query asks for: every option of every experiment, defaults where it says nothing.
+ * `<experiment>.<option>` is meant for one experiment, `<option>` for each that has it; the former wins.
+ * @param {string} query @param {Record<string, Spec>} experiments
+ * @returns {Parsed}
+ */
+export function parse(query, experiments) {
+  /** @type {Notice[]} */
+  const notices = [];
+  /** @type {Record<string, State>} */
+  const states = {};
+  for (const [experiment, { defaults }] of Object.entries(experiments)) states[experiment] = { ...defaults };
+  let version = null;
+  const given = [...new URLSearchParams(query)];
+  const general = given.filter(([key]) => !key.includes("."));
+  const particular = given.filter(([key]) => key.includes("."));
+  for (const [key, text] of [...general, ...particular]) {
+    if (key === VERSION) {
+      version = text;
+      continue;
+    }
+    const [name, only] = key.includes(".") ? [after(key), before(key)] : [key, null];
+    const meant = Object.entries(experiments).filter(
+      ([experiment, { options }]) => (only ?? experiment) === experiment && options.some((option) => option.name === name),
+    );
+    if (meant.length === 0) notices.push({ kind: "unknown", name: key, given: text, used: "", low: "", high: "" });
+    for (const [index, [experiment, { options, defaults }]] of meant.entries()) {
+      const option = /** @type {Option} */ (options.find((each) => each.name === name));
+      const { value, kind } = read(option, text, defaults[name]);
+      states[experiment][name] = value;
+      if (kind && index === 0) notices.push({ kind, name, given: text, used: value, ...bounds(option) });
+    }
+  }
+  return { states, notices, version };
+}
+
+/**
+ * The query that says `states`: what differs from the defaults, and the version of the numbers. Empty when
+ * nothing differs. `prefixed` false: for a page with one experiment whose links shall be short (an embed).
+ * @param {Record<string, State>} states @param {Record<string, Spec>} experiments @param {string} version
+ * @param {boolean} [prefixed]
+ */
+export function format(states, experiments, version, prefixed = true) {
+  const pairs = [];
+  for (const [experiment, { options, defaults }] of Object.entries(experiments)) {
+    for (const { name } of options) {
+      const text = states[experiment]?.[name] ?? defaults[name];
+      if (text !== defaults[name]) pairs.push([prefixed ? `${experiment}.${name}` : name, text]);
+    }
+  }
+  if (pairs.length === 0) return "";
+  return `?${[...pairs, [VERSION, version]].map(([key, text]) => `${key}=${encoded(text)}`).join("&")}`;
+}
+
+/** Whether two states say the same about every option. @param {State} a @param {State} b */
+export function same(a, b) {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+}
+
+/**
+ * @param {Option} option @param {string} text @param {string} fallback
+ * @returns {{value: string, kind: "clamped" | "unreadable" | null}}
+ */
+function read(option, text, fallback) {
+  const unreadable = { value: fallback, kind: /** @type {const} */ ("unreadable") };
+  const trimmed = text.trim();
+  if (option.kind === "choice") {
+    return option.choices?.includes(trimmed) ? { value: trimmed, kind: null } : unreadable;
+  }
+  if (option.kind === "choices") {
+    const words = list(trimmed);
+    const known = words.filter((word) => option.choices?.includes(word));
+    if (known.length === 0) return unreadable;
+    const ordered = (option.choices ?? []).filter((choice) => known.includes(choice));
+    return { value: ordered.join(","), kind: known.length < words.length ? "clamped" : null };
+  }
+  const whole = option.kind !== "float";
+  const numbers = (option.kind === "ints" ? list(trimmed) : [trimmed]).map((word) => numeral(word, whole));
+  if (numbers.length === 0 || numbers.some((number) => number === null)) return unreadable;
+  const used = numbers.map((number) => clamp(Number(number), option));
+  const clamped = used.some((value, index) => value !== numbers[index]);
+  return { value: used.map(String).join(","), kind: clamped ? "clamped" : null };
+}
+
+/** @param {string} word @param {boolean} whole @returns {number | null} */
+function numeral(word, whole) {
+  const shape = whole ? /^[+-]?\d+$/ : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+  const number = shape.test(word) ? Number(word) : Number.NaN;
+  return Number.isFinite(number) ? number : null;
+}
+
+/** @param {number} value @param {Option} option */
+function clamp(value, { low, high }) {
+  return Math.min(Math.max(value, low ?? -Infinity), high ?? Infinity);
+}
+
+/** @param {Option} option */
+function bounds({ low, high }) {
+  return { low: low === null ? "" : String(low), high: high === null ? "" : String(high) };
+}
+
+/** @param {string} text */
+function list(text) {
+  return text.split(",").map((word) => word.trim()).filter((word) => word !== "");
+}
+
+/** @param {string} key */
+function before(key) {
+  return key.slice(0, key.indexOf("."));
+}
+
+/** @param {string} key */
+function after(key) {
+  return key.slice(key.indexOf(".") + 1);
+}
+
+/** A value as it stands in a link: commas stay, they are harmless and read well. @param {string} text */
+function encoded(text) {
+  return encodeURIComponent(text).replaceAll("%2C", ",");
+}

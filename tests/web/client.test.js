@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { beforeEach, mock, test } from "node:test";
+import { Client } from "../../app/web/client.js";
+
+/** The worker's side of the wire: remembers what it was sent, says what a test tells it to. */
+class Wire {
+  /** @type {any[]} */
+  sent = [];
+  ended = false;
+  /** @type {any} */
+  onmessage = null;
+  /** @type {any} */
+  onerror = null;
+  postMessage(/** @type {any} */ message) {
+    this.sent.push(message);
+  }
+  terminate() {
+    this.ended = true;
+  }
+  say(/** @type {any} */ message) {
+    this.onmessage({ data: message });
+  }
+  /** @param {string} type */
+  of(type) {
+    return this.sent.filter((message) => message.type === type);
+  }
+}
+
+const LIVE = { type: "live", numpy: "2.2.5", pyodide: "0.28.3", boot: "plain" };
+const FILES = [{ name: "app.zip.gz.bin", bytes: 9 }];
+
+/** @type {Wire[]} */
+let wires;
+/** @type {string[]} */
+let heard;
+/** @type {Client} */
+let client;
+
+beforeEach(() => {
+  mock.restoreAll();
+  mock.timers.reset();
+  mock.timers.enable({ apis: ["setTimeout"] });
+  mock.method(console, "warn", () => {});
+  mock.method(console, "error", () => {});
+  wires = [];
+  heard = [];
+  client = new Client(
+    () => {
+      wires.push(new Wire());
+      return wires[wires.length - 1];
+    },
+    { runtime: "here/", files: FILES },
+    {
+      progress: ({ stage }) => heard.push(stage),
+      live: () => heard.push("live"),
+      failed: (file) => heard.push(`failed ${file}`),
+      restarted: () => heard.push("restarted"),
+    },
+  );
+  client.start();
+});
+
+/** @param {string} depth */
+function opened(depth = "12") {
+  const session = client.open({ experiment: "sensitivity", language: "en", state: { depth }, digest: "d" }, handlers());
+  return { session, name: session.name };
+}
+
+function handlers() {
+  return {
+    opened: () => heard.push("opened"),
+    patch: () => heard.push("patch"),
+    parts: () => heard.push("parts"),
+    state: (/** @type {any} */ { status }, /** @type {boolean} */ newest) => heard.push(`${status}${newest ? "" : " (old)"}`),
+    error: (/** @type {string} */ message) => heard.push(message),
+  };
+}
+
+/** @param {Wire} wire @param {string} session */
+function nowLive(wire, session) {
+  wire.say(LIVE);
+  wire.say({ type: "opened", session, digest: "d", state: { depth: "12" }, stored: null });
+}
+
+/** @param {string} session @param {number} seq @param {string} status */
+const state = (session, seq, status) => ({ type: "state", session, seq, status, done: 0, total: 0, shown: {} });
+
+test("boots with the runtime's files, and opens sessions once Python is up", () => {
+  opened();
+  assert.deepEqual(wires[0].sent, [{ type: "boot", runtime: "here/", files: FILES, fresh: false }]);
+  wires[0].say(LIVE);
+  assert.equal(wires[0].of("open").length, 1);
+  opened();
+  assert.equal(wires[0].of("open").length, 2);
+});
+
+test("a session opens with the values that the reader has chosen meanwhile", () => {
+  const { session } = opened();
+  session.set({ depth: "20" });
+  session.set({ depth: "21" });
+  wires[0].say(LIVE);
+  assert.deepEqual(wires[0].of("open")[0].state, { depth: "21" });
+  assert.equal(wires[0].of("set").length, 0);
+});
+
+test("of fifty values one goes at once, and after its answer only the last", () => {
+  const { session, name } = opened();
+  nowLive(wires[0], name);
+  for (let depth = 1; depth <= 50; depth++) session.set({ depth: String(depth) });
+  assert.deepEqual(wires[0].of("set").map((set) => set.state.depth), ["1"]);
+  wires[0].say({ type: "answer", session: name, seq: 1 });
+  assert.deepEqual(wires[0].of("set").map((set) => set.state.depth), ["1", "50"]);
+  wires[0].say({ type: "answer", session: name, seq: 2 });
+  assert.equal(wires[0].of("set").length, 2);
+  assert.ok(session.settled);
+});
+
+test("a state is the newest only when it answers the last values", () => {
+  const { session, name } = opened();
+  nowLive(wires[0], name);
+  session.set({ depth: "1" });
+  session.set({ depth: "2" });
+  wires[0].say(state(name, 1, "ready"));
+  wires[0].say({ type: "answer", session: name, seq: 1 });
+  wires[0].say(state(name, 1, "ready"));
+  wires[0].say(state(name, 2, "ready"));
+  assert.deepEqual(heard.slice(-3), ["ready (old)", "ready (old)", "ready"]);
+});
+
+test("a press means the values that are shown: they go first", () => {
+  const { session, name } = opened();
+  nowLive(wires[0], name);
+  session.set({ depth: "1" });
+  session.set({ depth: "2" });
+  session.press("perturb");
+  assert.deepEqual(wires[0].sent.slice(-2).map(({ type, seq }) => [type, seq]), [["set", 2], ["press", 3]]);
+});
+
+test("a press before Python is up is sent after the session is open, unless taken back", () => {
+  const { session, name } = opened();
+  session.press("perturb");
+  session.press("stop");
+  session.press("perturb");
+  nowLive(wires[0], name);
+  assert.deepEqual(wires[0].of("press").map(({ action }) => action), ["perturb"]);
+});
+
+test("Stop unanswered for a second ends the worker; the next one opens with the same state", () => {
+  const { session, name } = opened();
+  nowLive(wires[0], name);
+  session.set({ depth: "30" });
+  session.press("perturb");
+  session.press("stop");
+  mock.timers.tick(999);
+  assert.ok(!wires[0].ended);
+  mock.timers.tick(1);
+  assert.ok(wires[0].ended);
+  assert.ok(heard.includes("restarted"));
+  wires[0].say(LIVE); // an ended worker's last words are not heard
+  nowLive(wires[1], name);
+  assert.deepEqual(wires[1].of("open")[0].state, { depth: "30" });
+  assert.equal(wires[1].of("press").length, 0);
+  session.set({ depth: "31" });
+  assert.equal(wires[1].of("set").length, 1);
+});
+
+test("Stop that is answered ends nothing", () => {
+  const { session, name } = opened();
+  nowLive(wires[0], name);
+  session.press("perturb");
+  session.press("stop");
+  wires[0].say({ type: "answer", session: name, seq: 1 }); // the earlier press's: not yet Stop's
+  wires[0].say({ type: "answer", session: name, seq: 2 });
+  mock.timers.tick(5000);
+  assert.ok(!wires[0].ended);
+});
+
+test("a failed runtime names its file; a retry goes past the browser's stores and opens again", () => {
+  const { session, name } = opened();
+  wires[0].say({ type: "error", session: null, message: "app.zip.gz.bin", detail: "Error: …" });
+  assert.deepEqual(heard, ["failed app.zip.gz.bin"]);
+  assert.ok(wires[0].ended);
+  session.set({ depth: "7" });
+  client.retry();
+  assert.equal(wires[1].of("boot")[0].fresh, true);
+  nowLive(wires[1], name);
+  assert.deepEqual(wires[1].of("open")[0].state, { depth: "7" });
+});
+
+test("a worker whose own script is missing is a failure too", () => {
+  wires[0].onerror({ message: undefined });
+  assert.deepEqual(heard, ["failed worker.js"]);
+});
+
+test("an error of one session reaches that session alone, and the session goes on", () => {
+  const { session, name } = opened();
+  nowLive(wires[0], name);
+  wires[0].say({ type: "error", session: name, message: "It overflowed.", detail: "Traceback" });
+  assert.equal(heard.at(-1), "It overflowed.");
+  session.set({ depth: "3" });
+  assert.equal(wires[0].of("set").length, 1);
+});
+
+test("malformed messages and those of closed sessions are dropped", () => {
+  const { session, name } = opened();
+  nowLive(wires[0], name);
+  const before = heard.length;
+  wires[0].say({ type: "patch", session: name });
+  wires[0].say("nonsense");
+  session.close();
+  wires[0].say({ type: "patch", session: name, patch: "{}" });
+  assert.equal(heard.length, before);
+  assert.equal(wires[0].of("close").length, 1);
+});

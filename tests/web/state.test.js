@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { format, parse, same } from "../../app/web/state.js";
+
+const depth = { name: "depth", kind: "int", low: 1, high: 48, choices: null };
+const seed = { name: "seed", kind: "int", low: 0, high: 999, choices: null };
+const change = { name: "change", kind: "float", low: 0.001, high: 0.1, choices: null };
+const attention = { name: "attention", kind: "choice", low: null, high: null, choices: ["uniform", "softmax"] };
+const wiring = { name: "wiring", kind: "choices", low: null, high: null, choices: ["post_ln", "pre_ln"] };
+const depths = { name: "depths", kind: "ints", low: 1, high: 48, choices: null };
+
+const experiments = {
+  sensitivity: {
+    options: [depth, change, attention, wiring, depths, seed],
+    defaults: { depth: "12", change: "0.01", attention: "uniform", wiring: "post_ln,pre_ln", depths: "6,12", seed: "0" },
+  },
+  gradients: { options: [depth, seed], defaults: { depth: "6", seed: "0" } },
+};
+
+/** @param {string} query */
+const sensitivity = (query) => parse(query, experiments).states.sensitivity;
+
+test("an empty query asks for the defaults", () => {
+  const { states, notices, version } = parse("", experiments);
+  assert.deepEqual(states.sensitivity, experiments.sensitivity.defaults);
+  assert.deepEqual(states.gradients, experiments.gradients.defaults);
+  assert.deepEqual(notices, []);
+  assert.equal(version, null);
+});
+
+test("a prefixed key is meant for its experiment alone", () => {
+  const { states } = parse("?sensitivity.depth=24", experiments);
+  assert.equal(states.sensitivity.depth, "24");
+  assert.equal(states.gradients.depth, "6");
+});
+
+test("an unprefixed key is meant for every experiment that has it", () => {
+  const { states } = parse("?depth=24&attention=softmax", experiments);
+  assert.equal(states.sensitivity.depth, "24");
+  assert.equal(states.gradients.depth, "24");
+  assert.equal(states.sensitivity.attention, "softmax");
+  assert.ok(!("attention" in states.gradients));
+});
+
+test("a prefixed key wins over an unprefixed one, in whatever order", () => {
+  assert.equal(sensitivity("?sensitivity.depth=24&depth=30").depth, "24");
+  assert.equal(sensitivity("?depth=30&sensitivity.depth=24").depth, "24");
+});
+
+test("a value out of range is clamped, and said once", () => {
+  const { states, notices } = parse("?depth=500", experiments);
+  assert.equal(states.sensitivity.depth, "48");
+  assert.equal(states.gradients.depth, "48");
+  assert.deepEqual(notices, [{ kind: "clamped", name: "depth", given: "500", used: "48", low: "1", high: "48" }]);
+});
+
+test("a value that cannot be read leaves the default, and is said", () => {
+  for (const text of ["", "x", "1.5", "NaN", "Infinity", "0x10", "1e3"]) {
+    const { states, notices } = parse(`?sensitivity.depth=${text}`, experiments);
+    assert.equal(states.sensitivity.depth, "12", text);
+    assert.equal(notices[0]?.kind, "unreadable", text);
+  }
+  assert.equal(parse("?attention=linear", experiments).notices[0].kind, "unreadable");
+});
+
+test("an unknown key is ignored, and said", () => {
+  for (const query of ["?dpeth=3", "?sensitivity.dpeth=3", "?elsewhere.depth=3", "?gradients.attention=softmax"]) {
+    const { states, notices } = parse(query, experiments);
+    assert.deepEqual(states.sensitivity, experiments.sensitivity.defaults);
+    assert.deepEqual(notices.map(({ kind }) => kind), ["unknown"], query);
+  }
+});
+
+test("texts become canonical: signs, zeros, spaces, order of choices", () => {
+  assert.equal(sensitivity("?depth=%2B024").depth, "24");
+  assert.equal(sensitivity("?change=1e-2").change, "0.01");
+  assert.equal(sensitivity("?wiring=pre_ln,post_ln").wiring, "post_ln,pre_ln");
+  assert.equal(sensitivity("?depths=6, 12 ,24").depths, "6,12,24");
+});
+
+test("known ones are kept of a list of choices", () => {
+  const { states, notices } = parse("?wiring=pre_ln,none", experiments);
+  assert.equal(states.sensitivity.wiring, "pre_ln");
+  assert.equal(notices[0].kind, "clamped");
+});
+
+test("the version of the numbers is read, and is no option", () => {
+  const { version, notices } = parse("?v=1&depth=3", experiments);
+  assert.equal(version, "1");
+  assert.deepEqual(notices, []);
+});
+
+test("the default state needs no query", () => {
+  assert.equal(format({ sensitivity: experiments.sensitivity.defaults }, experiments, "1"), "");
+});
+
+test("a link says what differs from the defaults, and the version", () => {
+  const states = parse("?depth=24&sensitivity.wiring=pre_ln&sensitivity.depths=6,9", experiments).states;
+  const query = "?sensitivity.depth=24&sensitivity.wiring=pre_ln&sensitivity.depths=6,9&gradients.depth=24&v=1";
+  assert.equal(format(states, experiments, "1"), query);
+  assert.deepEqual(parse(query, experiments).states, states);
+});
+
+test("an embed's link is unprefixed", () => {
+  const { gradients } = experiments;
+  assert.equal(format({ gradients: { depth: "9", seed: "0" } }, { gradients }, "1", false), "?depth=9&v=1");
+});
+
+test("states are the same when every option has the same text", () => {
+  assert.ok(same({ a: "1", b: "2" }, { b: "2", a: "1" }));
+  assert.ok(!same({ a: "1" }, { a: "2" }));
+  assert.ok(!same({ a: "1" }, { a: "1", b: "2" }));
+});
