@@ -1,0 +1,390 @@
+"""What all experiments are: controls, computations, figures, and words that read the result.
+
+An experiment is moved from outside, by `set` (options as text), `press` (a button) and `step`
+(one slice of work), and is read by `roots`, `state`, `status`, `progress`, `shown` and `parts`.
+It holds its computations itself, as generators; so nothing runs in between, and Stop or a newer
+value gets in after any slice. One computation serves many views of it: a control that only
+chooses what to look at starts nothing.
+
+A new experiment says what differs: its options and controls, its `Run`s, how they are drawn, and
+the sentences (see `sensitivity.py`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, ClassVar, Literal
+
+from bokeh.model import Model
+from bokeh.plotting import figure
+
+from app.probes.options import Notice
+from app.probes.result import Result
+from app.ui import markup
+from app.ui.controls import Control, button
+from app.ui.figures import Chart
+from app.ui.markup import Table
+from app.ui.numbers import significant
+from app.ui.strings import Strings, strings
+
+Status = Literal["computing", "ready", "stopped", "error"]
+State = Mapping[str, Any]
+
+_SLICE = 0.015  # seconds; probes pause more often than that, so a slice stays well below 50 ms
+_KEPT = 8  # finished answers that are held for a reader who comes back to a value
+
+
+@dataclass(frozen=True)
+class Run:
+    """One computation of an experiment: a probe, and what it is computed from.
+
+    `config` picks from the state all that the probe depends on: same config, same answer. A run
+    with an `action` starts when that button is pressed, any other by itself.
+    """
+
+    name: str
+    probe: Callable[[Mapping[str, Any]], Iterator[Result | None]]
+    config: Callable[[State], dict[str, Any]]
+    action: str | None = None
+
+
+class Experiment(ABC):
+    """One question, answered on the page. Building it computes nothing."""
+
+    name: ClassVar[str]
+    runs: ClassVar[Sequence[Run]]
+
+    def __init__(self, language: str) -> None:
+        self.say: Strings = strings(language)
+        self.controls: dict[str, Control] = {c.name: c for c in self.build_controls()}
+        self.buttons: dict[str, Control] = {}
+        for run in self.runs:
+            if run.action:
+                self.buttons[run.action] = button(run.action, self.say, primary=True)
+        if self.buttons:
+            self.buttons["stop"] = button("stop", self.say)
+        self.charts: dict[str, Chart] = self.build_charts()
+        self.works: dict[str, Work] = {run.name: Work(run) for run in self.runs}
+        self.shown: dict[str, str] = {}
+        self.where: str | None = None
+        """Where it runs, in words, once that is worth saying ("NumPy 2.2.5 in your browser")."""
+        self._defaults = self.state()
+        self._parts: dict[str, str] = {}
+        self._notices: list[str] = []
+        self._remarks: list[str] = []
+        self._failure = ""
+        self._undrawn = True
+        self._aim()
+        self._set_buttons()
+
+    # ------------------------------------------------------------------ what differs
+
+    @abstractmethod
+    def build_controls(self) -> list[Control]:
+        """The controls, in the order of the page."""
+
+    @abstractmethod
+    def build_charts(self) -> dict[str, Chart]:
+        """The figures by slot, in the order of the page, without data."""
+
+    @abstractmethod
+    def draw(self) -> None:
+        """Show the answers in the figures. Makes no models."""
+
+    @abstractmethod
+    def sentences(self) -> list[str]:
+        """What the figures say, with its numbers and their uncertainty."""
+
+    @abstractmethod
+    def tables(self) -> list[Table]:
+        """The numbers behind the figures."""
+
+    @abstractmethod
+    def details(self) -> list[tuple[str, str]]:
+        """What ran: terms and descriptions."""
+
+    # ------------------------------------------------------------------ from outside: read
+
+    @property
+    def question(self) -> str:
+        return self.say(f"{self.name}.question")
+
+    @property
+    def figures(self) -> dict[str, figure]:
+        return {slot: chart.plot for slot, chart in self.charts.items()}
+
+    @property
+    def captions(self) -> dict[str, str]:
+        """What each figure shows, in words."""
+        return {slot: self.say(f"{self.name}.caption.{slot}") for slot in self.charts}
+
+    def roots(self) -> dict[str, Model]:
+        """Every model that is painted by itself, by slot, always in this order."""
+        return {
+            **{f"control:{name}": control.model for name, control in self.controls.items()},
+            **{f"button:{name}": control.model for name, control in self.buttons.items()},
+            **{f"figure:{slot}": chart.plot for slot, chart in self.charts.items()},
+        }
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return {name: control.value for name, control in self.controls.items()}
+
+    def state(self) -> dict[str, str]:
+        return {name: control.text for name, control in self.controls.items()}
+
+    @property
+    def status(self) -> Status:
+        if self._failure:
+            return "error"
+        if self._undrawn or any(work.running for work in self.works.values()):
+            return "computing"
+        if any(work.paused for work in self.works.values()):
+            return "stopped"
+        return "ready"
+
+    @property
+    def progress(self) -> tuple[int, int] | None:
+        """Seeds done and seeds in all, of what is being computed now."""
+        work = self._next()
+        if work is None:
+            return None
+        return (work.result.done, work.result.total) if work.result else (0, work.expected)
+
+    def parts(self) -> dict[str, str]:
+        """The words as HTML, by place. Before the first answer there is only `notice`."""
+        notices = [*self._notices, *self._remarks, *([self._failure] if self._failure else [])]
+        return {**self._parts, "notice": markup.paragraphs(notices)}
+
+    # ------------------------------------------------------------------ from outside: move
+
+    def set(self, state: Mapping[str, str]) -> list[str]:
+        """Take option values as text. Returns what had to be changed about them, in words."""
+        before = self.state()
+        self._notices = []
+        for name, text in state.items():
+            if name not in self.controls:
+                self._notices.append(self.say("experiment.notice.unknown", name=name))
+                continue
+            control = self.controls[name]
+            assert control.option is not None
+            value, notice = control.option.parse(text)
+            held = control.set(value)
+            if notice is None and held != value:
+                notice = Notice("rounded", name, text, control.text, None, None)
+            if notice is not None:
+                self._notices.append(self._in_words(notice, control))
+        if self.state() != before:
+            self._failure = ""
+            self._remarks = []
+            self._undrawn = True
+            self._aim()
+            self._set_buttons()
+        return list(self._notices)
+
+    def press(self, action: str) -> None:
+        """A button. The run's own starts it (or goes on after a stop); "stop" stops all of them."""
+        self._failure = ""
+        self._remarks = []
+        for work in self.works.values():
+            if work.run.action is None:
+                continue
+            if action == "stop":
+                work.pause()
+            elif action == work.run.action:
+                work.start()
+        self._undrawn = True
+        self._set_buttons()
+
+    def step(self) -> bool:
+        """One slice of what is most needed. True while more remains to be done."""
+        if self._undrawn and self._drawable():
+            self._publish()
+        else:
+            self._advance()
+        return self._undrawn and self._drawable() or self._next() is not None
+
+    # ------------------------------------------------------------------ for the subclass
+
+    def answer(self, run: str) -> Result | None:
+        """A run's newest answer, perhaps a partial one."""
+        return self.works[run].result
+
+    def label(self, option: str) -> str:
+        return self.controls[option].label
+
+    # ------------------------------------------------------------------
+
+    def _aim(self) -> None:
+        """Point every run at the present state; end what no longer answers it, and say so."""
+        for work in self.works.values():
+            was_running, had_answer = work.running, work.result is not None
+            if work.aim(work.run.config(self.values)) and work.run.action:
+                if was_running:
+                    self._remarks.append(self.say(f"{self.name}.ended.{work.run.name}"))
+                elif had_answer:
+                    self._remarks.append(self.say(f"{self.name}.cleared.{work.run.name}"))
+
+    def _next(self) -> Work | None:
+        """What runs by itself goes first, for everything else is drawn upon it; and of those what
+        is furthest behind, for they are drawn together."""
+        running = [work for work in self.works.values() if work.running]
+        return min(running, key=_urgency, default=None)
+
+    def _drawable(self) -> bool:
+        """Is there something to show, all of it for one state?
+
+        A page opens with the finished figures of the default state: there, the first partial
+        answers would be a step back.
+        """
+        automatic = [work for work in self.works.values() if work.run.action is None]
+        if not self.shown and self.state() == self._defaults and not self._failure:
+            return all(work.finished for work in automatic)
+        return all(work.result is not None for work in automatic)
+
+    def _advance(self) -> None:
+        work = self._next()
+        if work is None:
+            return
+        try:
+            self._undrawn = work.advance() or self._undrawn
+        except (ArithmeticError, MemoryError) as error:
+            work.drop()
+            self._undrawn = False
+            self._failure = self.say("experiment.failed", reason=str(error) or type(error).__name__)
+        except Exception:
+            work.drop()
+            self._undrawn = False
+            self._failure = self.say("experiment.broken")
+            raise
+        self._set_buttons()
+
+    def _publish(self) -> None:
+        self._undrawn = False
+        self.draw()
+        self.shown = self.state()
+        self._parts = {
+            "sentence": markup.text(" ".join(self.sentences())),
+            "table": "".join(markup.table(table) for table in self.tables()),
+            "details": markup.descriptions(self.details()) + self._timing(),
+        }
+        self._set_buttons()
+
+    def _timing(self) -> str:
+        """How long it took, in an element of its own: the only words that a clock writes."""
+        if self.where is None:
+            return ""
+        seconds = significant(sum(work.seconds for work in self.works.values()), 2)
+        words = self.say("experiment.timing", seconds=seconds, where=self.where)
+        return f"<p data-timing>{markup.text(words)}</p>"
+
+    def _set_buttons(self) -> None:
+        if not self.buttons:
+            return
+        busy = False
+        for work in self.works.values():
+            if work.run.action:
+                busy = busy or work.running
+                _set_disabled(self.buttons[work.run.action], work.running)
+        _set_disabled(self.buttons["stop"], not busy)
+
+    def _in_words(self, notice: Notice, control: Control) -> str:
+        return self.say(
+            f"experiment.notice.{notice.kind}",
+            label=control.label,
+            given=notice.given,
+            used=notice.used,
+            low=notice.low,
+            high=notice.high,
+        )
+
+
+class Work:
+    """A run under way: the config it answers, its generator, its newest answer."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.config: dict[str, Any] | None = None
+        self.result: Result | None = None
+        self.seconds = 0.0
+        self.running = False
+        self._steps: Iterator[Result | None] | None = None
+        self._kept: OrderedDict[str, tuple[Result, float]] = OrderedDict()
+
+    @property
+    def finished(self) -> bool:
+        return self.result is not None and self.result.done >= self.result.total
+
+    @property
+    def paused(self) -> bool:
+        """Stopped by the reader before its end; what is there stays, and can be gone on with."""
+        return self._steps is not None and not self.running
+
+    @property
+    def expected(self) -> int:
+        return int((self.config or {}).get("seeds", 0))
+
+    def aim(self, config: dict[str, Any]) -> bool:
+        """Answer this config from now on. True if it is another one than before."""
+        if config == self.config:
+            return False
+        self.drop()
+        self.config = config
+        if self.run.action is None:
+            kept = self._kept.get(repr(config))
+            if kept:
+                self.result, self.seconds = kept
+            else:
+                self.start()
+        return True
+
+    def start(self) -> None:
+        """Begin, from the first seed, or go on after a pause."""
+        assert self.config is not None
+        if self._steps is None:
+            self.drop()
+            self._steps = self.run.probe(self.config)
+        self.running = True
+
+    def pause(self) -> None:
+        self.running = False
+
+    def drop(self) -> None:
+        self.running = False
+        self._steps, self.result, self.seconds = None, None, 0.0
+
+    def advance(self) -> bool:
+        """One slice. True if there is a new answer."""
+        assert self._steps is not None
+        begun = now = perf_counter()
+        answer = None
+        while answer is None and now - begun < _SLICE:
+            answer = next(self._steps, None)
+            now = perf_counter()
+        self.seconds += now - begun
+        if answer is None:
+            return False
+        self.result = answer
+        if self.finished:
+            self.running, self._steps = False, None
+            self._keep()
+        return True
+
+    def _keep(self) -> None:
+        assert self.result is not None
+        self._kept[repr(self.config)] = (self.result, self.seconds)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+
+
+def _urgency(work: Work) -> tuple[bool, int]:
+    return work.run.action is not None, work.result.done if work.result else 0
+
+
+def _set_disabled(control: Control, disabled: bool) -> None:
+    if control.disabled != disabled:
+        control.disabled = disabled

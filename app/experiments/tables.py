@@ -1,0 +1,59 @@
+"""Data tables of probes' results: the CSV's own columns, with headings in words."""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+from app.probes.result import Result
+from app.ui.markup import Table
+from app.ui.numbers import significant
+from app.ui.strings import Strings
+
+_STATISTICS = ("se", "geomean", "p10", "p90", "theory")
+
+
+def result_table(
+    result: Result, say: Strings, *, name: str, caption: str, rows: Iterable[int]
+) -> Table:
+    """The given rows of a result. A wiring's columns stand under its name."""
+    columns = list(result.columns)
+    wirings = [column for column in columns if f"wiring.{column}" in say]
+    groups = [(column, *_grouped(column, wirings)) for column in columns]
+    shown = [_words(say, column) for column in columns]
+    return Table(
+        name=name,
+        caption=caption,
+        columns=[
+            (column, say(f"experiment.table.{statistic}")) for column, _, statistic in groups
+        ],
+        rows=[
+            [words(result.columns[c][row]) for c, words in zip(columns, shown, strict=True)]
+            for row in rows
+        ],
+        groups=[
+            (say(f"wiring.{wiring}") if wiring else "", len(list(members)))
+            for wiring, members in groupby(wiring for _, wiring, _ in groups)
+        ],
+    )
+
+
+def rows_at(values: Sequence[Any], wanted: Iterable[Any]) -> list[int]:
+    places = {value: row for row, value in enumerate(values)}
+    return [places[value] for value in wanted if value in places]
+
+
+def _grouped(column: str, wirings: Sequence[str]) -> tuple[str, str]:
+    """`post_ln_se` → ("post_ln", "se"), `post_ln` → ("post_ln", "mean"), others by themselves."""
+    for wiring in wirings:
+        if column == wiring:
+            return wiring, "mean"
+        statistic = column.removeprefix(wiring + "_")
+        if statistic != column and statistic in _STATISTICS:
+            return wiring, statistic
+    return "", column
+
+
+def _words(say: Strings, column: str) -> Callable[[Any], str]:
+    if column == "kind":
+        return lambda kind: say(f"experiment.table.{kind}")
+    return lambda number: str(number) if isinstance(number, int) else significant(number, 4)

@@ -1,0 +1,56 @@
+"""Small pieces of HTML that an experiment's words are put into. All text is escaped here."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+
+@dataclass(frozen=True)
+class Table:
+    """A data table: its columns have a name (the CSV's), a heading and texts, one per row.
+
+    The first column heads its rows. `groups` stand over the headings: (words, how many columns).
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[tuple[str, str]]
+    rows: Sequence[Sequence[str]]
+    groups: Sequence[tuple[str, int]] = ()
+
+
+def text(words: str) -> str:
+    return escape(words, quote=False)
+
+
+def paragraphs(sentences: Iterable[str]) -> str:
+    return "".join(f"<p>{text(sentence)}</p>" for sentence in sentences)
+
+
+def descriptions(pairs: Iterable[tuple[str, str]]) -> str:
+    inner = "".join(f"<div><dt>{text(t)}</dt><dd>{text(d)}</dd></div>" for t, d in pairs)
+    return f"<dl>{inner}</dl>"
+
+
+def table(data: Table) -> str:
+    head = "".join(
+        f'<th scope="col" data-column="{escape(name)}">{text(words)}</th>'
+        for name, words in data.columns
+    )
+    groups = "".join(
+        f'<th scope="colgroup" colspan="{width}">{text(words)}</th>'
+        if words
+        else f'<td colspan="{width}"></td>'
+        for words, width in data.groups
+    )
+    rows = "".join(
+        f'<tr><th scope="row">{text(row[0])}</th>'
+        + "".join(f"<td>{text(cell)}</td>" for cell in row[1:])
+        + "</tr>"
+        for row in data.rows
+    )
+    return (
+        f'<table data-table="{escape(data.name)}"><caption>{text(data.caption)}</caption><thead>'
+        + (f"<tr>{groups}</tr>" if groups else "")
+        + f"<tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    )

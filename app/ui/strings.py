@@ -1,0 +1,71 @@
+"""Every word that an experiment shows, by language: `strings("en")("sensitivity.sentence", n=3)`.
+
+The words stand in `strings/<language>.toml`, one file per language, the same keys in each.
+A text may have plural forms; its table then holds `one` and `other`, and `n` chooses.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+LANGUAGES = ("en", "zh-Hans")
+
+_PLURAL_FORMS = {"one", "other"}
+
+
+class Strings:
+    """The texts of one language, found by dotted key.
+
+    A missing key or a missing value raises KeyError: a hole in a sentence is a bug, and is
+    better found by a test than by a reader.
+    """
+
+    def __init__(self, language: str, tables: Mapping[str, Any]) -> None:
+        self.language = language
+        self._texts = dict(_flat(tables))
+
+    def __call__(self, key: str, **values: object) -> str:
+        text = self._texts[key]
+        if isinstance(text, dict):
+            text = text[_plural_form(self.language, values["n"])]
+        return text.format_map(values)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._texts
+
+    def keys(self) -> set[str]:
+        return set(self._texts)
+
+    def raw(self, key: str) -> str | dict[str, str]:
+        """The text as it stands in the file, its places still open."""
+        return self._texts[key]
+
+    def table(self, name: str) -> dict[str, str | dict[str, str]]:
+        """All texts under one table, by the rest of their key: what the page's JS is given."""
+        start = name + "."
+        return {k.removeprefix(start): v for k, v in self._texts.items() if k.startswith(start)}
+
+
+@cache
+def strings(language: str) -> Strings:
+    if language not in LANGUAGES:
+        raise ValueError(
+            f"There are no texts in the language {language!r}; there are {', '.join(LANGUAGES)}."
+        )
+    text = (files(__package__) / "strings" / f"{language}.toml").read_text(encoding="utf-8")
+    return Strings(language, tomllib.loads(text))
+
+
+def _flat(tables: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in tables.items():
+        if isinstance(value, dict) and set(value) != _PLURAL_FORMS:
+            yield from _flat(value, f"{start}{name}.")
+        else:
+            yield start + name, value
+
+
+def _plural_form(language: str, n: object) -> str:
+    """Chinese has one form; both stand in its file so that the keys stay the same."""
+    return "one" if n == 1 and language == "en" else "other"
