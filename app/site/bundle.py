@@ -28,7 +28,8 @@ from app.site.environment import ROOT, Failure, say
 HERE = Path(__file__).parent
 SITE = "/lib/python3.13/site-packages"
 STDLIB = "/lib/python313.zip"
-OPTIMIZE = 0  # 2 breaks NumPy's import, which reads docstrings; 1 gains nothing
+# How far `compile` goes: 2 leaves docstrings out, which nobody reads on a page.
+DOCSTRINGS, NO_DOCSTRINGS = 0, 2  # NumPy's import reads its docstrings and dies without them
 LESSONS = HERE / "inside" / "exercise.py"
 
 # The distributions that a lesson imports in the browser. NumPy is Pyodide's own build.
@@ -122,8 +123,8 @@ def check_bokehjs(script: str, wanted: str) -> None:
 def compiled_key() -> str:
     """What the compiled packages depend on: their versions, the pins, our scripts."""
     versions = [f"{name} {importlib.metadata.version(name)}" for name in SHIPPED]
-    settings = json.dumps([fetch.PINS, SKIPPED, OPTIMIZE])
-    return digest(settings, *versions, *contents(scripts("compile.py", "pyodide_http.py")))
+    settings = json.dumps([fetch.PINS, SKIPPED, DOCSTRINGS, NO_DOCSTRINGS])
+    return digest(settings, *versions, *contents(scripts("compile.py")))
 
 
 def compile_packages(core: Path, out: Path) -> None:
@@ -132,25 +133,30 @@ def compile_packages(core: Path, out: Path) -> None:
     numpy = fetch.wheel(core, "numpy").name
     mounts = {"/core": core, "/out": out}
     trees = [
-        ["/core/python_stdlib.zip", "/out/stdlib", STDLIB],
-        [f"/core/{numpy}", "/out/site", SITE],
-        ["/loose", "/out/site", SITE],
+        tree("/core/python_stdlib.zip", "/out/stdlib", STDLIB, NO_DOCSTRINGS),
+        tree(f"/core/{numpy}", "/out/site", SITE, DOCSTRINGS),
+        tree("/loose", "/out/site", SITE, NO_DOCSTRINGS),
     ]
     loose = out / "loose"
     loose.mkdir()
-    shutil.copy(HERE / "inside" / "pyodide_http.py", loose)
     for distribution in SHIPPED:
         for top in top_level(distribution):
             if top.is_dir():
                 mounts[f"/packages/{top.name}"] = top
-                trees.append([f"/packages/{top.name}", f"/out/site/{top.name}", f"{SITE}/{top.name}"])
+                places = [f"{place}/{top.name}" for place in ("/packages", "/out/site", SITE)]
+                trees.append(tree(*places, NO_DOCSTRINGS))
             else:
                 shutil.copy(top, loose)
         write_metadata(distribution, loose)
     mounts["/loose"] = loose
-    step = {"script": "compile.py", "trees": trees, "skip": SKIPPED, "optimize": OPTIMIZE}
+    step = {"script": "compile.py", "trees": trees, "skip": SKIPPED}
     node.inside_pyodide(core, mounts, [step])
     shutil.rmtree(loose)
+
+
+def tree(source: str, target: str, home: str, optimize: int) -> dict[str, Any]:
+    """A tree of files as compile.py takes it."""
+    return {"source": source, "target": target, "home": home, "optimize": optimize}
 
 
 def top_level(distribution: str) -> list[Path]:
@@ -205,8 +211,8 @@ def trace(core: Path, compiled: Path, subject: Path, out: Path) -> None:
     say("working every lesson through inside Pyodide, to see what it needs")
     steps = [
         {
-            "script": "compile.py", "trees": [["/app", "/out/own/app", f"{SITE}/app"]],
-            "skip": [*SKIPPED, *NOT_SHIPPED], "optimize": OPTIMIZE,
+            "script": "compile.py", "skip": [*SKIPPED, *NOT_SHIPPED],
+            "trees": [tree("/app", "/out/own/app", f"{SITE}/app", NO_DOCSTRINGS)],
         },
         {
             "script": "trace.py", "sites": ["/out/own", "/compiled/site"],
@@ -237,11 +243,11 @@ def choose(core: Path, compiled: Path, traced: Path, answer: dict[str, Any]) -> 
     numpy = {path for path in wanted if path.startswith("numpy")}
     ours = {path.relative_to(own).as_posix() for path in own.rglob("*") if path.is_file()}
     return {
-        "python.bin": Archive(core, ("pyodide.asm.wasm",), zipped=False),
-        "stdlib.bin": Archive(compiled / "stdlib", tuple(sorted(modules_of(compiled / "stdlib", modules)))),
-        "numpy.bin": Archive(site, tuple(sorted(numpy))),
-        "packages.bin": Archive(site, tuple(sorted(wanted - numpy))),
-        "app.bin": Archive(own, tuple(sorted(ours))),
+        "python.gz.bin": Archive(core, ("pyodide.asm.wasm",), zipped=False),
+        "stdlib.gz.bin": Archive(compiled / "stdlib", tuple(sorted(modules_of(compiled / "stdlib", modules)))),
+        "numpy.gz.bin": Archive(site, tuple(sorted(numpy))),
+        "packages.gz.bin": Archive(site, tuple(sorted(wanted - numpy))),
+        "app.gz.bin": Archive(own, tuple(sorted(ours))),
     }
 
 

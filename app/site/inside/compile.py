@@ -1,8 +1,8 @@
 """Byte-compiles Python sources inside Pyodide, so that the bytecode fits the shipped interpreter.
 
-Runs under app/site/inside.mjs. PLAN["trees"]: [[source, target], …], a source being a folder or a
-zip; what PLAN["skip"] matches (fnmatch over the path inside the tree) is left out, other files are
-copied as they are.
+Runs under app/site/inside.mjs. PLAN["trees"]: [{source (a folder or a zip), target, home (where the
+browser will have it), optimize}, …]. What PLAN["skip"] matches (fnmatch over the path inside the
+tree) is left out; other files are copied as they are.
 """
 
 import fnmatch
@@ -43,9 +43,9 @@ def skipped(path):
     return any(fnmatch.fnmatch(path, pattern) for pattern in plan["skip"])
 
 
-def bytecode(source, path):
+def bytecode(source, path, optimize):
     """The .pyc of a source: hash-based and unchecked, so that no time stamp gets in."""
-    code = compile(source, path, "exec", dont_inherit=True, optimize=plan["optimize"])
+    code = compile(source, path, "exec", dont_inherit=True, optimize=optimize)
     return bytes(_code_to_hash_pyc(code, importlib.util.source_hash(source), checked=False))
 
 
@@ -55,14 +55,12 @@ def write(path, content):
         file.write(content)
 
 
-for source, target, home in plan["trees"]:
-    count = 0
-    for path, content in files(source):
+for tree in plan["trees"]:
+    for path, content in files(tree["source"]):
         if skipped(path):
             continue
-        count += 1
         if path.endswith(".py"):
-            write(f"{target}/{path}c", bytecode(content(), f"{home}/{path}"))
+            code = bytecode(content(), f"{tree['home']}/{path}", tree["optimize"])
+            write(f"{tree['target']}/{path}c", code)
         else:
-            write(f"{target}/{path}", content())
-    print(f"compiled {home}: {count} files")
+            write(f"{tree['target']}/{path}", content())

@@ -1,0 +1,81 @@
+"""What a page needs besides its text: style, scripts, fonts, BokehJS; in one folder named by content.
+
+BokehJS is taken out of the very wheel that draws the documents, KaTeX's style and fonts out of the
+package that typesets the formulas: neither can drift from what it belongs to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import bokeh
+
+from app.ui import theme
+
+WEB = Path(__file__).parents[1] / "web"
+# Figures, and the widgets that our controls render. Panel's own script (767 kB) is not needed.
+BOKEHJS = ("bokeh.min.js", "bokeh-widgets.min.js")
+NOTICES = "THIRD_PARTY.txt"
+
+
+@dataclass(frozen=True)
+class Assets:
+    """The written folder: `folder` is its address below the site's root, with a slash at the end."""
+
+    folder: str
+    names: tuple[str, ...]
+
+
+def write(site: Path, katex: Path, notices: str) -> Assets:
+    """Write `assets/<hash>/` below `site`. `katex`: the npm package. `notices`: of all other parts.
+
+    Raises FileNotFoundError when a part is not where its package keeps it.
+    """
+    content = gather(katex, notices)
+    digest = hashlib.sha256()
+    for name, data in sorted(content.items()):
+        digest.update(f"{name} {hashlib.sha256(data).hexdigest()}\n".encode())
+    folder = f"assets/{digest.hexdigest()[:12]}/"
+    for name, data in content.items():
+        path = site / folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return Assets(folder, tuple(sorted(content)))
+
+
+def gather(katex: Path, notices: str) -> dict[str, bytes]:
+    """All assets by name."""
+    static = Path(bokeh.__file__).parent / "server" / "static" / "js"
+    fonts = sorted((katex / "dist" / "fonts").glob("*.woff2"))
+    if not fonts:
+        raise FileNotFoundError(f"{katex} holds no fonts.")
+    licence = (katex / "LICENSE").read_text(encoding="utf-8")
+    return {
+        **{path.name: path.read_bytes() for path in sorted(WEB.glob("*.js"))},
+        **{name: _without_source_map((static / name).read_bytes()) for name in BOKEHJS},
+        **{f"fonts/{path.name}": path.read_bytes() for path in fonts},
+        "icon.svg": (WEB / "icon.svg").read_bytes(),
+        "style.css": (theme.css() + (WEB / "style.css").read_text(encoding="utf-8")).encode(),
+        "katex.css": only_woff2((katex / "dist" / "katex.min.css").read_text("utf-8")).encode(),
+        NOTICES: f"{notices}\nKaTeX, its style sheet and fonts\n\n{licence}".encode(),
+    }
+
+
+def only_woff2(css: str) -> str:
+    """KaTeX's style sheet without the older kinds of fonts, which no browser here asks for."""
+    css, fonts = re.subn(
+        r"src:(url\([^)]*\.woff2\) ?format\([^)]*\))(?:,url\([^)]*\) ?format\([^)]*\))*",
+        r"src:\1",
+        css,
+    )
+    if not fonts or re.search(r"\.(woff|ttf)\b", css):
+        raise ValueError("KaTeX's style sheet names its fonts in another way than is known here.")
+    return css.replace("@font-face{", "@font-face{font-display:swap;")
+
+
+def _without_source_map(script: bytes) -> bytes:
+    """Source maps are not shipped; a script that names one makes browsers' tools ask for it."""
+    return re.sub(rb"\n//# sourceMappingURL=\S+\s*$", b"\n", script)

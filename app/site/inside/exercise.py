@@ -1,0 +1,70 @@
+"""Works every experiment through, as readers would: each control changed, each button pressed.
+
+Runs under trace.py, inside Pyodide. Sessions are opened as the page opens them. What a lesson
+imports or opens only after such a change is found this way.
+"""
+
+import json
+import traceback
+import warnings
+
+from app import live
+from app.experiments import EXPERIMENTS
+from app.ui.strings import LANGUAGES
+
+SLICES = 20_000  # far more than any experiment takes; an endless one must not hang the build
+QUICK = {"seeds": "1", "width": "32"}  # what is imported does not depend on how much is computed
+
+failures = []
+
+
+def take(text):
+    message = json.loads(text)
+    if message["type"] == "error":
+        failures.append(message)
+
+
+def work():
+    for _ in range(SLICES):
+        if not live.step():
+            return
+    raise RuntimeError("an experiment does not come to an end")
+
+
+def texts(option):
+    """Values at both ends of an option, every choice, and one that is no value at all."""
+    ends = [option.low, option.high] if option.low is not None else []
+    return [*map(str, [*ends, *option.choices]), "no value", option.format(option.default)]
+
+
+def work_through(name, language):
+    sequence = iter(range(1, SLICES))
+    send = lambda **message: live.receive(name, json.dumps({"seq": next(sequence), **message}))  # noqa: E731
+    live.open(name, name, language, json.dumps(QUICK), "another digest", take)
+    work()
+    experiment, _ = live.fresh(name, language)
+    for control in experiment.controls.values():
+        if control.option.name in QUICK:
+            continue
+        for text in texts(control.option):
+            send(type="set", state={control.option.name: text})
+            work()
+    for action in experiment.buttons:
+        send(type="press", action=action)
+        work()
+    send(type="set", state={"unknown": "1"})
+    work()
+    send(type="close")
+
+
+for experiment_name in EXPERIMENTS:
+    for code in LANGUAGES:
+        work_through(experiment_name, code)
+if failures:
+    raise RuntimeError(f"an experiment failed: {failures[0]}")
+try:
+    raise ValueError("what prints an error is needed as well")
+except ValueError:
+    traceback.format_exc()
+with warnings.catch_warnings(record=True):
+    warnings.warn("and what prints a warning", stacklevel=1)

@@ -1,0 +1,272 @@
+"""The site's pages: lesson text, prerendered experiments and templates → plain HTML files.
+
+    index.html                  the front door: on to the reader's language
+    404.html
+    <language>/index.html       the front page: what there is
+    <language>/<slug>/index.html
+
+Links are relative and name `index.html`, so that a page works below any address and from `file://`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from app import text
+from app.nn.wirings import WIRINGS
+from app.probes import NUMBERS_VERSION
+from app.site import assets as asset_files
+from app.site.bundle import Runtime
+from app.site.node import node
+from app.site.prerender import prerender
+from app.site.thumbnail import thumbnail
+from app.text import Directive, Document, Formula, Source, TextError, Typesetter
+from app.ui import diagram
+from app.ui.strings import LANGUAGES, Strings, strings
+
+ROOT = Path(__file__).parents[2]
+LESSONS = ROOT / "lessons"
+RUNTIME_NOTICES = "THIRD_PARTY.txt"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A folder of `lessons/`: what its lesson.py declares, and its text in every language."""
+
+    slug: str
+    order: int
+    texts: Mapping[str, Document]
+
+
+def build(out: Path, runtime: Runtime, base: str = "/", *, lessons: Path = LESSONS) -> None:
+    """Write the whole site into the folder `out`, which need not exist.
+
+    `base` is the address at which the site will stand; only the page for missing addresses, which
+    is served at any of them, has to know it. Raises TextError for whatever is wrong with a text.
+    """
+    Site(out, runtime, base, lessons).write()
+
+
+def read_lessons(folder: Path) -> list[Lesson]:
+    """All lessons in their order. Raises TextError if a text is missing or not all translated."""
+    found = []
+    for path in sorted(folder.glob("*/lesson.py")):
+        declared = _declared(path)
+        texts = text.read_lesson(path.parent, LANGUAGES)
+        found.append(Lesson(path.parent.name, declared.order, texts))
+    return sorted(found, key=lambda lesson: lesson.order)
+
+
+class Site:
+    """One build: what its pages share, and the writing of them."""
+
+    def __init__(self, out: Path, runtime: Runtime, base: str, lessons: Path) -> None:
+        self.out = out
+        self.runtime = runtime
+        self.base = base
+        self.lessons = read_lessons(lessons)
+        self.sources: Mapping[str, Source] = text.read_sources(lessons / "sources.toml")
+        self.typeset = Typesetter(node(), ROOT / "node_modules" / "katex")
+        self.templates = _templates()
+
+    def write(self) -> None:
+        self.typeset.prepare(
+            formula
+            for lesson in self.lessons
+            for document in lesson.texts.values()
+            for formula in document.formulas
+        )
+        notices = (self.runtime.folder / RUNTIME_NOTICES).read_text(encoding="utf-8")
+        self.assets = asset_files.write(self.out, self.typeset.katex, notices)
+        self.runtime_folder = f"runtime/{self.runtime.folder.name}/"
+        shutil.copytree(self.runtime.folder, self.out / self.runtime_folder, dirs_exist_ok=True)
+        self._page("index.html", "door.html", LANGUAGES[0], "", {"doors": self._doors()})
+        self._page("404.html", "missing.html", LANGUAGES[0], self.base, {"doors": self._doors()})
+        for language in LANGUAGES:
+            self._front(language)
+            for lesson in self.lessons:
+                self._lesson(lesson, language)
+
+    # ------------------------------------------------------------------ pages
+
+    def _front(self, language: str) -> None:
+        cards = [
+            {"href": f"{lesson.slug}/index.html", **lesson.texts[language].meta}
+            for lesson in self.lessons
+        ]
+        say = strings(language)
+        self._page(
+            f"{language}/index.html",
+            "front.html",
+            language,
+            "../",
+            {
+                "title": say("site.name"),
+                "description": say("site.description"),
+                "languages": self._languages("index.html", "../"),
+                "cards": cards,
+                "thumbnail": Markup(thumbnail(say)),
+            },
+        )
+
+    def _lesson(self, lesson: Lesson, language: str) -> None:
+        document = lesson.texts[language]
+        root = "../../"
+        rendered = text.render(
+            document,
+            formulas=self.typeset,
+            sources=self.sources,
+            directives={
+                "experiment": lambda directive: self._experiment(directive, language),
+                "formula": lambda directive: self._wiring_formula(directive, language),
+            },
+        )
+        self._page(
+            f"{language}/{lesson.slug}/index.html",
+            "lesson.html",
+            language,
+            root,
+            {
+                **document.meta,
+                "languages": self._languages(f"{lesson.slug}/index.html", root),
+                "lesson": lesson.slug,
+                "text": Markup(rendered.html),
+                "citations": rendered.citations,
+                "config": _json(self._config(lesson, language, root)),
+            },
+        )
+
+    def _page(
+        self, path: str, template: str, language: str, root: str, values: Mapping[str, Any]
+    ) -> None:
+        html = self.templates.get_template(template).render(
+            say=strings(language),
+            language=language,
+            root=root,
+            assets=root + self.assets.folder,
+            **values,
+        )
+        file = self.out / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(html, encoding="utf-8", newline="\n")
+
+    def _languages(self, path: str, root: str) -> list[dict[str, str]]:
+        """Where the same page is in every language."""
+        return [
+            {"code": code, "name": strings(code)("site.language"), "href": f"{root}{code}/{path}"}
+            for code in LANGUAGES
+        ]
+
+    def _doors(self) -> list[dict[str, str]]:
+        return [
+            {
+                "code": code,
+                "name": strings(code)("site.language"),
+                "question": strings(code)("site.question"),
+                "href": f"{code}/index.html",
+            }
+            for code in LANGUAGES
+        ]
+
+    def _config(self, lesson: Lesson, language: str, root: str) -> dict[str, Any]:
+        """What `web/page.js` is told."""
+        return {
+            "version": NUMBERS_VERSION,
+            "language": language,
+            "lesson": lesson.slug,
+            "runtime": root + self.runtime_folder,
+            "files": [
+                {"name": file.name, "bytes": file.bytes, "sha256": file.sha256}
+                for file in self.runtime.files
+                if file.name != RUNTIME_NOTICES
+            ],
+            "worker": f"{root}{self.assets.folder}worker.js",
+            "strings": strings(language).table("page"),
+        }
+
+    # ------------------------------------------------------------------ directives
+
+    def _experiment(self, directive: Directive, language: str) -> str:
+        from app.experiments import EXPERIMENTS
+
+        name = _only_argument(directive, EXPERIMENTS)
+        shown = prerender(name, language)
+        say = strings(language)
+        drawn = [
+            {
+                "name": wiring,
+                "title": say(f"wiring.{wiring}"),
+                "svg": Markup(diagram.diagram(WIRINGS[wiring], say, f"{name}-{wiring}")),
+                "formula": Markup(self._formula_of(wiring, directive)),
+            }
+            for wiring in shown.wirings
+        ]
+        return self.templates.get_template("experiment.html").render(
+            say=say,
+            it=shown,
+            wirings=drawn,
+            document=_json(shown.stored),
+            part={part: Markup(html) for part, html in shown.parts.items()},
+        )
+
+    def _wiring_formula(self, directive: Directive, language: str) -> str:
+        wiring = _only_argument(directive, WIRINGS)
+        return self.templates.get_template("formula.html").render(
+            name=wiring,
+            title=strings(language)(f"wiring.{wiring}"),
+            formula=Markup(self._formula_of(wiring, directive)),
+        )
+
+    def _formula_of(self, wiring: str, directive: Directive) -> str:
+        tex = diagram.formula(WIRINGS[wiring])
+        return self.typeset(Formula(tex, False, directive.path, directive.line))
+
+
+def _only_argument(directive: Directive, known: Mapping[str, object]) -> str:
+    if len(directive.arguments) != 1 or directive.arguments[0] not in known:
+        raise TextError(
+            directive.path,
+            directive.line,
+            f'"::{directive.name}" takes one of {", ".join(known)}.',
+        )
+    return directive.arguments[0]
+
+
+def _declared(path: Path) -> Any:
+    """The LESSON of a lesson.py."""
+    spec = importlib.util.spec_from_file_location(f"lessons.{path.parent.name}.lesson", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.LESSON
+
+
+def _json(value: object) -> Markup:
+    """JSON that may stand inside a script element: no text in it can end the element."""
+    plain = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(plain.replace("<", "\\u003c"))
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(asset_files.WEB / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+__all__ = ["Lesson", "Site", "Strings", "build", "read_lessons"]

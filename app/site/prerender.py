@@ -1,0 +1,90 @@
+"""An experiment as a page stores it: run once, natively, with its default state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app import live
+from app.probes.options import OPTIONS, Option
+from app.ui.controls import Control
+
+
+@dataclass(frozen=True)
+class Prerendered:
+    """All that the templates need of one experiment; nothing in it can compute any more."""
+
+    name: str
+    question: str
+    first: Sequence[Control]
+    """The controls beside the question: the depth, and what only chooses how to look."""
+    more: Sequence[Control]
+    buttons: Sequence[Control]
+    figures: Sequence[Figure]
+    wirings: Sequence[str]
+    """Names of the wirings that ran."""
+    parts: Mapping[str, str]
+    """HTML of "sentence", "table", "details", "notice"."""
+    stored: Mapping[str, Any]
+    """What the page stores for its scripts: document, roots, digest, state, options."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    slot: str
+    caption: str
+    height: int
+    """Pixels, to be kept free until it is painted."""
+
+
+def prerender(name: str, language: str) -> Prerendered:
+    """Build the experiment, run it to its end, keep what it shows.
+
+    Raises RuntimeError when it does not get ready.
+    """
+    experiment, built = live.fresh(name, language)
+    while experiment.step():
+        pass
+    if experiment.status != "ready":
+        raise RuntimeError(
+            f"The experiment {name!r} ends as {experiment.status!r} with its default state, "
+            "but a page must show it ready."
+        )
+    controls = list(experiment.controls.values())
+    first = [control for control in controls if _comes_first(control.name)]
+    return Prerendered(
+        name=name,
+        question=experiment.question,
+        first=first,
+        more=[control for control in controls if control not in first],
+        buttons=list(experiment.buttons.values()),
+        figures=[
+            Figure(slot, experiment.captions[slot], figure.height)
+            for slot, figure in experiment.figures.items()
+        ],
+        wirings=experiment.runs[0].config(experiment.values)["wiring"],
+        parts=experiment.parts(),
+        stored={
+            **built.stored(),
+            "state": experiment.state(),
+            "options": [_option(control.option) for control in controls if control.option],
+        },
+    )
+
+
+def _comes_first(option: str) -> bool:
+    """Options that are no probe's own start nothing: they choose what to look at."""
+    return option == "depth" or option not in OPTIONS
+
+
+def _option(option: Option) -> dict[str, Any]:
+    """As `web/state.js` reads it."""
+    return {
+        "name": option.name,
+        "kind": option.kind,
+        "low": option.low,
+        "high": option.high,
+        "choices": list(option.choices) or None,
+        "default": option.format(option.default),
+    }
