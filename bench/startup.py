@@ -10,6 +10,7 @@ stock ÷ ours: above 1, ours is the faster or the smaller. Nothing leaves the ma
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -62,7 +63,11 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench startup", description=__doc__.split("\n\n")[0])
     parser.add_argument("--repeats", type=int, default=5, help="counted visits of each kind")
     parser.add_argument("--site", type=Path, default=ROOT / "site", help="the built site")
-    parser.add_argument("--browser", help="a Chromium's program; found if not given")
+    parser.add_argument(
+        "--browser",
+        default=shutil.which("chromium"),
+        help="a Chromium's program; found if not given",
+    )
     parser.add_argument("--only", choices=("stock", "ours"), help="one side alone, without ratios")
     options = parser.parse_args(arguments)
     try:
