@@ -23,7 +23,8 @@ from bokeh.document import Document
 from bokeh.document.events import DocumentPatchedEvent, ModelChangedEvent
 from bokeh.document.json import PatchJson
 
-if "_pyodide" in sys.modules:
+IN_BROWSER = "_pyodide" in sys.modules
+if IN_BROWSER:
     # Panel, when it sees Pyodide, imports its own link between page and worker, which evaluates JS from a
     # string (a strict policy forbids it), patches `requests` and names style sheets by a CDN's address. The
     # link here is this module; of the other one Panel itself needs only the name `serve`.
@@ -136,11 +137,13 @@ def open(session: str, name: str, language: str, state: str, digest: str, post: 
     close(session)
     try:
         experiment, built = fresh(name, language)
+        if IN_BROWSER:
+            experiment.where = strings(language)("live.where", numpy=NUMPY)
         opened = Session(session, language, experiment, built, post)
         built.document.callbacks.on_change(_recorder(opened))
         experiment.set(json.loads(state))
     except Exception:  # noqa: BLE001  whatever went wrong, the page must hear of it
-        _post_failure(session, language, post)
+        _post_failure(session, strings(language)("experiment.broken"), post)
         return
     stored = None if digest == built.digest else json.dumps(built.stored())
     opened.events.clear()  # a document sent just now holds what was set; a linked one gets control values as texts
@@ -209,7 +212,9 @@ class _guarded:
         if not isinstance(error, Exception):
             return False
         self.session.working, self.session.failed = False, True
-        _post_failure(self.session.name, self.session.language, self.session.post)
+        said = self.session.experiment.status == "error"  # then the experiment's own notice says it
+        sentence = "" if said else strings(self.session.language)("experiment.broken")
+        _post_failure(self.session.name, sentence, self.session.post)
         return True
 
 
@@ -269,12 +274,12 @@ def _patch(session: Session) -> str:
     return json.dumps(patch)
 
 
-def _post_failure(session: str, language: str, post: Post) -> None:
-    """Tell the page, in a sentence for the reader and a traceback for the console."""
+def _post_failure(session: str, sentence: str, post: Post) -> None:
+    """Tell the page: a sentence for the reader (or none), a traceback for the console."""
     message = {
         "type": "error",
         "session": session,
-        "message": strings(language)("live.error"),
+        "message": sentence,
         "detail": traceback.format_exc(),
     }
     post(json.dumps(message, ensure_ascii=False))

@@ -187,7 +187,7 @@ export class Experiment {
   /** @param {string} sentence */
   #failed(sentence) {
     this.#enter("error");
-    this.note([sentence]);
+    if (sentence) this.note([sentence]); // else the experiment's own notice says it
   }
 
   /** @param {string} state */
