@@ -1,4 +1,4 @@
-"""What a page needs besides its text: style, scripts, fonts, BokehJS; in one folder named by content.
+"""What a page needs besides its text: style, scripts, fonts, BokehJS, in a folder named by content.
 
 BokehJS is taken out of the very wheel that draws the documents, KaTeX's style and fonts out of the
 package that typesets the formulas: neither can drift from what it belongs to.
@@ -23,7 +23,7 @@ NOTICES = "THIRD_PARTY.txt"
 
 @dataclass(frozen=True)
 class Assets:
-    """The written folder: `folder` is its address below the site's root, with a slash at the end."""
+    """The written folder. `folder`: its address below the site's root, with a slash at the end."""
 
     folder: str
     names: tuple[str, ...]

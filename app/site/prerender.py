@@ -60,7 +60,7 @@ def prerender(name: str, language: str) -> Prerendered:
         more=[control for control in controls if control not in first],
         buttons=list(experiment.buttons.values()),
         figures=[
-            Figure(slot, experiment.captions[slot], figure.height)
+            Figure(slot, experiment.captions[slot], int(figure.height or 0))
             for slot, figure in experiment.figures.items()
         ],
         wirings=experiment.runs[0].config(experiment.values)["wiring"],

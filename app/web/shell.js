@@ -1,0 +1,98 @@
+// What a page does before and besides its lesson: the colour scheme, links that keep what the reader chose,
+// and a word to those for whom nothing further will run. A plain script, early in the page, in old syntax on
+// purpose: it must run from file:// and in browsers that are too old for everything else.
+
+(function () {
+  var root = document.documentElement;
+  var scheme = takeScheme();
+  if (scheme) root.dataset.theme = scheme;
+
+  if (root.dataset.chooses === "language") goToLanguage();
+
+  document.addEventListener("DOMContentLoaded", function () {
+    offerSchemes();
+    sayWhatIsMissing();
+  });
+  document.addEventListener("click", carryChoices, true);
+
+  /**
+   * The scheme that a link carried here. It is taken out of the address: a link that someone copies
+   * shall say what is shown, not in which colours.
+   */
+  function takeScheme() {
+    var query = new URLSearchParams(location.search);
+    var wanted = query.get("theme");
+    if (wanted === null) return null;
+    query.delete("theme");
+    try {
+      var rest = query.toString().replace(/%2C/g, ",");
+      history.replaceState(history.state, "", location.pathname + (rest ? "?" + rest : "") + location.hash);
+    } catch (error) {
+      // Pages from file:// may not change their address.
+    }
+    return wanted === "light" || wanted === "dark" ? wanted : null;
+  }
+
+  /** The front door: on to the first language that the reader asks for and that there is. */
+  function goToLanguage() {
+    document.addEventListener("DOMContentLoaded", function () {
+      /** @type {NodeListOf<HTMLAnchorElement>} */
+      var links = document.querySelectorAll("a[hreflang]");
+      var wanted = navigator.languages || [navigator.language];
+      for (var i = 0; i < wanted.length; i++) {
+        for (var j = 0; j < links.length; j++) {
+          if (speaks(wanted[i], links[j].hreflang)) {
+            location.replace(links[j].href + location.search);
+            return;
+          }
+        }
+      }
+    });
+  }
+
+  /** Whether a reader of `wanted` can read `offered`: "zh-CN" "zh-Hans", "en-GB" "en". */
+  function speaks(/** @type {string} */ wanted, /** @type {string} */ offered) {
+    return wanted.split("-")[0].toLowerCase() === offered.split("-")[0].toLowerCase();
+  }
+
+  function offerSchemes() {
+    /** @type {NodeListOf<HTMLButtonElement>} */
+    var buttons = document.querySelectorAll("button[data-scheme]");
+    buttons.forEach(function (button) {
+      button.addEventListener("click", function () {
+        if (button.dataset.scheme === "auto") delete root.dataset.theme;
+        else root.dataset.theme = button.dataset.scheme;
+        show();
+      });
+    });
+    /** @type {HTMLElement | null} */
+    var group = document.querySelector(".schemes");
+    if (group) group.hidden = false; // without this script its buttons would do nothing
+    show();
+
+    function show() {
+      buttons.forEach(function (button) {
+        button.setAttribute("aria-pressed", String(button.dataset.scheme === (root.dataset.theme || "auto")));
+      });
+    }
+  }
+
+  /** Links within the site take the scheme along; links to another language the experiments' state too. */
+  function carryChoices(/** @type {MouseEvent} */ event) {
+    var target = event.target instanceof Element ? event.target.closest("a") : null;
+    if (!target || !target.dataset.carries) return;
+    var query = new URLSearchParams(target.dataset.carries === "state" ? location.search : "");
+    if (root.dataset.theme) query.set("theme", root.dataset.theme);
+    target.search = query.toString().replace(/%2C/g, ",");
+    if (target.dataset.carries === "state") target.hash = location.hash;
+  }
+
+  /** Where Python can never come, the status line says so, once and in words. */
+  function sayWhatIsMissing() {
+    var status = document.getElementById("status");
+    if (!status) return;
+    var old = !("noModule" in HTMLScriptElement.prototype) || !window.DecompressionStream || !window.WebAssembly;
+    if (old) status.textContent = status.dataset.tooOld || "";
+    else if (location.protocol === "file:") status.textContent = status.dataset.fromFile || "";
+  }
+})();
