@@ -21,7 +21,8 @@ from app.probes.options import validated
 from app.probes.result import Result
 from app.probes.statistics import fits, paired_ratio, spread
 
-TAKES = ("wiring", "depths", "width", "ff", "attention", "tokens", "seed", "seeds")
+ESTIMATE_TAKES = ("wiring", "depths", "width", "ff", "attention", "tokens", "seed", "seeds")
+MEASURE_TAKES = (*ESTIMATE_TAKES, "change")
 
 # k: how many of a sublayer's matrices a first-order change of its branch counts. With softmax,
 # W_V and W_O; W_Q and W_K would add up to half again and are left out.
@@ -34,7 +35,7 @@ def estimate(config: Mapping[str, Any]) -> Iterator[Result | None]:
 
     Results as those of `measure`, `_theory` included: that curve is for what is estimated here.
     """
-    config = validated(config, TAKES)
+    config = validated(config, ESTIMATE_TAKES)
     ends = [2 * depth - 1 for depth in config["depths"]]
     k = np.tile(K[config["attention"]], max(config["depths"]))
     for squares in beta.passes(config, max(config["depths"])):
@@ -55,7 +56,7 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     work. The deepest pass passes all shallower ones, so more depths cost nothing.
     Raises ValueError for a config that `validated` refuses.
     """
-    config = validated(config, (*TAKES, "change"))
+    config = validated(config, MEASURE_TAKES)
     stack = stack_config(config, max(config["depths"]))
     column = {2 * depth - 1: j for j, depth in enumerate(config["depths"])}
     seed, change = config["seed"], config["change"]

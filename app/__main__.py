@@ -1,0 +1,227 @@
+"""The probes from a terminal:  python -m app probe sensitivity --depths 6,12,24 --json
+
+Any Python 3.8 or newer may start this; one that cannot compute goes on in the project's .venv.
+So this file keeps to syntax that 3.8 reads, and imports the rest of the project late.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from app.probes.result import Result
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV_PYTHON = ROOT / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command; returns the exit code: 0, 2 for a refused value, 130 when stopped."""
+    from app.probes.options import validated
+
+    chosen = vars(command_line().parse_args(arguments))
+    probe = probes()[chosen["name"]]
+    given = {name: chosen[name] for name in probe.takes if chosen[name] is not None}
+    try:
+        config = validated(given, probe.takes)
+    except ValueError as refusal:
+        print(refusal, file=sys.stderr)
+        return 2
+    result, stopped = last_result(probe.measure(config))
+    if result is not None:
+        {"json": print_json, "csv": print_csv, "table": print_table}[chosen["format"]](result)
+    if stopped:
+        done = f"{result.done} of {result.total} seeds were" if result else "any seed was"
+        print(f"Stopped {'after' if result else 'before'} {done} done.", file=sys.stderr)
+    return 130 if stopped else 0
+
+
+class Probe:
+    """A probe as the terminal sees it: its generator, the options it takes, one line of words."""
+
+    def __init__(
+        self, measure: Callable[[Any], Iterator[Any]], takes: tuple[str, ...], words: str
+    ) -> None:
+        self.measure, self.takes, self.words = measure, takes, words
+
+
+def probes() -> dict[str, Probe]:
+    from app.probes import beta, sensitivity
+
+    return {
+        "beta": Probe(
+            beta.measure, beta.TAKES, "the share of each sublayer's branch in the residual stream"
+        ),
+        "estimate": Probe(
+            sensitivity.estimate, sensitivity.ESTIMATE_TAKES, "sensitivity estimated from beta"
+        ),
+        "sensitivity": Probe(
+            sensitivity.measure,
+            sensitivity.MEASURE_TAKES,
+            "how far the output moves when every weight changes a little",
+        ),
+    }
+
+
+def command_line() -> argparse.ArgumentParser:
+    """The parser, drawn from the table of options."""
+    from app.probes.options import OPTIONS
+
+    parser = Parser(prog="python -m app", description="NormLab's probes in a terminal.")
+    commands = parser.add_subparsers(required=True, metavar="probe")
+    probe_parser = commands.add_parser("probe", help="measure something and print the numbers")
+    names = probe_parser.add_subparsers(required=True, dest="name", metavar="NAME")
+    for probe_name, probe in probes().items():
+        one = names.add_parser(probe_name, help=probe.words, description=f"Measures {probe.words}.")
+        for option in (OPTIONS[taken] for taken in probe.takes):
+            default = option.format(option.default)
+            one.add_argument(
+                f"--{option.name}",
+                metavar=option.kind.upper(),
+                help=f"{option.allowed} (default: {default})",
+            )
+        form = one.add_mutually_exclusive_group()
+        for name in ("json", "csv"):
+            form.add_argument(
+                f"--{name}",
+                dest="format",
+                action="store_const",
+                const=name,
+                default="table",
+                help=f"print {name.upper()}, every digit, instead of a table",
+            )
+    return parser
+
+
+class Parser(argparse.ArgumentParser):
+    """Answers a bad command line with one sentence."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_abbrev=False, **kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; --help says more.\n")
+
+
+def last_result(answers: Iterator[Result | None]) -> tuple[Result | None, bool]:
+    """The last Result, and whether Ctrl-C came before all seeds were done."""
+    result = None
+    try:
+        for answer in answers:
+            if answer is not None:
+                result = answer
+                show_progress(result)
+    except KeyboardInterrupt:
+        return result, True
+    return result, False
+
+
+def show_progress(result: Result) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if result.done == result.total else ""
+        print(f"\r{result.done} of {result.total} seeds", end=end, file=sys.stderr, flush=True)
+
+
+def print_json(result: Result) -> None:
+    from app.probes import NUMBERS_VERSION
+
+    answer = {
+        "probe": result.probe,
+        "version": NUMBERS_VERSION,
+        "config": result.config,
+        "columns": result.columns,
+        "summary": result.summary,
+    }
+    print(json.dumps(without_nan(answer), indent=1, allow_nan=False))
+
+
+def print_csv(result: Result) -> None:
+    rows = csv.writer(sys.stdout, lineterminator="\n")
+    rows.writerow(result.columns)
+    for row in zip(*result.columns.values(), strict=True):
+        rows.writerow(["" if without_nan(value) is None else value for value in row])
+
+
+def print_table(result: Result) -> None:
+    """A block per wiring, one for what is common to all, then the summary."""
+    index = [c for c in result.columns if c in ("depth", "layer", "sublayer", "kind")]
+    blocks: dict[str, list[str]] = {wiring: [] for wiring in result.config["wiring"]}
+    for column in result.columns:
+        if column not in index:
+            owner = next((w for w in blocks if column.startswith(w)), "")
+            blocks.setdefault(owner, []).append(column)
+    for columns in blocks.values():
+        print_block({c: result.columns[c] for c in (*index, *columns)})
+    print_summary("", result.summary)
+
+
+def print_block(columns: dict[str, list[Any]]) -> None:
+    texts = [[name, *map(short, values)] for name, values in columns.items()]
+    widths = [max(map(len, column)) for column in texts]
+    for row in zip(*texts, strict=True):
+        print("  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)))
+    print()
+
+
+def print_summary(path: str, values: dict[str, Any]) -> None:
+    plain = [f"{k} {short(v)}" for k, v in values.items() if not isinstance(v, dict)]
+    if plain:
+        print(f"{path}{', '.join(plain)}")
+    for key, inner in values.items():
+        if isinstance(inner, dict):
+            print_summary(f"{path}{key} ", inner)
+
+
+def short(value: Any) -> str:
+    """Four digits of a float, everything else as it is."""
+    if value is None or without_nan(value) is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def without_nan(value: Any) -> Any:
+    """JSON knows no NaN: None in its place, at any depth."""
+    if isinstance(value, dict):
+        return {key: without_nan(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_nan(inner) for inner in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def can_compute() -> bool:
+    """Is this a Python that the project runs on, with NumPy?"""
+    return (3, 11) <= sys.version_info[:2] <= (3, 13) and find_spec("numpy") is not None
+
+
+def go_on_in_venv(arguments: list[str]) -> int:
+    """Run the same command by the Python in .venv; answers only where that does not take over."""
+    inside = Path(sys.prefix).resolve() == (ROOT / ".venv").resolve()
+    if inside or not VENV_PYTHON.exists():
+        print(
+            "This Python has no NumPy, or is not 3.11 to 3.13, and there is no .venv to go on in; "
+            "python3 build.py build makes one.",
+            file=sys.stderr,
+        )
+        return 1
+    command = [str(VENV_PYTHON), "-m", "app", *arguments]
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    if os.name != "nt":
+        os.execve(command[0], command, environment)
+    # On Windows exec would give the terminal back before the command has ended.
+    return subprocess.call(command, env=environment)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]) if can_compute() else go_on_in_venv(sys.argv[1:]))
