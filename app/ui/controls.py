@@ -51,6 +51,7 @@ class Control:
         option: Option | None = None,
         values: list[Any] | None = None,
         shown: list[str] | None = None,
+        clamped: str | None = None,
     ) -> None:
         self.widget = widget
         self.name = name
@@ -61,7 +62,7 @@ class Control:
         self._values = values  # all that can be chosen; None: every whole number between bounds
         self._shown = shown  # what a reader sees for each of them
         self._model: Model | None = None
-        widget.tags = [{"normlab": self._tags()}]
+        widget.tags = [{"normlab": self._tags(clamped)}]
 
     @property
     def model(self) -> Model:
@@ -139,7 +140,7 @@ class Control:
             return min(range(len(self._values)), key=lambda i: abs(self._values[i] - value))  # type: ignore[index]
         return self._values.index(self.value)
 
-    def _tags(self) -> dict[str, Any]:
+    def _tags(self, clamped: str | None) -> dict[str, Any]:
         """What `web/paint.js` needs: which property holds which value, and how it is said.
 
         With `values`, the property holds a place in that list (`indexed`) or one of its texts.
@@ -160,6 +161,7 @@ class Control:
             "low": self.option.format(low),
             "high": self.option.format(high),
             "label": self.label,
+            "clamped": clamped,
             "words": self._words if isinstance(self._words, str) else dict(self._words),
         }
 
@@ -236,7 +238,16 @@ def number(
         end=option.high if high is None else high,
         value=option.default,
     )
-    return Control(widget, **_texts(option, s, key), option=option)
+    texts = _texts(option, s, key)
+    clamped = s(
+        "experiment.notice.clamped",
+        label=texts["label"],
+        low=widget.start,
+        high=widget.end,
+        given="{given}",
+        used="{used}",
+    )
+    return Control(widget, **texts, option=option, clamped=clamped)
 
 
 def button(action: str, s: Strings, *, primary: bool = False, key: str | None = None) -> Control:

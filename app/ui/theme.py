@@ -67,16 +67,16 @@ PRE = "#2f7ec7"
 # grey can be read as well.
 SERIES: dict[str, dict[str, Series]] = {
     "post_ln": {
-        "estimate": Series(POST, (), "circle", filled=False, width=2.5),
+        "estimate": Series(POST, (5, 4), "circle", filled=False),
         "measured": Series(POST, (6, 2), "circle_dot", filled=True),
-        "theory": Series(POST, (5, 4), "x", filled=False, width=1.5, size=7),
+        "theory": Series(POST, (), "x", filled=False, size=7),
         "linear": Series(POST, (2, 2), "inverted_triangle", filled=False, width=1.5),
         "log": Series(POST, (12, 3, 2, 3), "hex", filled=False, width=1.5),
     },
     "pre_ln": {
-        "estimate": Series(PRE, (14, 3), "square", filled=False, width=2.5),
+        "estimate": Series(PRE, (2, 4), "square", filled=False),
         "measured": Series(PRE, (6, 2, 1, 2), "diamond", filled=True, size=11),
-        "theory": Series(PRE, (2, 4), "cross", filled=False, width=1.5, size=7),
+        "theory": Series(PRE, (14, 3), "cross", filled=False, size=7),
         "linear": Series(PRE, (2, 2, 2, 6), "triangle", filled=False, width=1.5),
         "log": Series(PRE, (12, 3, 2, 3, 2, 3), "star", filled=False, width=1.5),
     },
@@ -206,6 +206,10 @@ def figure(**options: Any) -> Any:
         border_fill_color=None,  # canvas half a pixel short, and old paper would stay at the edge
         **options,
     )
+    # On a phone the legend takes one column; the frame would pay for it.
+    plot.stylesheets = [
+        f"@media (max-width: 480px) {{ :host {{ height: {height + 90}px !important; }} }}"
+    ]
     plot.toolbar.logo = None
     plot.outline_line_color = LIGHT.rule
     plot.axis.axis_label_text_font_style = "normal"

@@ -28,6 +28,7 @@
  * @property {(handler: (action: string) => void) => void} onPress a reader's press of a button
  * @property {(patch: string | object) => void} patch applies a Bokeh JSON patch; no handler hears
  * @property {(stored: Stored) => Promise<void>} replace embeds another document in its place
+ * @property {(name: string, value: string) => string} said an option's value in words
  *
  * @typedef {object} Tag what `app/ui/controls.py` says about a control, in the model's tags
  * @property {string} [option]
@@ -39,6 +40,7 @@
  * @property {string[] | null} shown what a reader sees for each choice
  * @property {string} low
  * @property {string} high
+ * @property {string | null} clamped a sentence for `{given}` out of bounds and `{used}` instead
  * @property {string | {one: string, other: string}} words the value in words, with `{value}`
  *
  * @typedef {object} Control
@@ -52,6 +54,9 @@
 
   /** Sections are painted this long before they scroll into view. */
   const NEAR = "800px 0px";
+
+  /** Opened as a file, the page gets no modules and so no Python, ever. */
+  const alone = location.protocol === "file:";
 
   /** @type {any} */
   const page = window;
@@ -150,6 +155,13 @@
       /** @type {MutationObserver[]} */
       this.observers = [];
       this.quiet = 0;
+      // What the reader did before anybody listened: the scripts that do come after this one.
+      /** @type {State} */
+      this.unheard = {};
+      /** @type {Set<string>} */
+      this.unheardPresses = new Set();
+      /** @type {State} the state that figures and sentence show */
+      this.stored = {};
       section.addEventListener("click", (event) => this.clicked(event));
     }
 
@@ -165,6 +177,7 @@
         { it: stored.document },
         [{ docid: "it", root_ids: ids, roots }],
       );
+      this.stored = stored.state ?? {};
       this.manager = manager;
       managers.add(manager);
       this.document = manager.roots[0].model.document;
@@ -197,11 +210,23 @@
     /** @param {(name: string, value: string) => void} handler */
     onOption(handler) {
       this.optionHandlers.push(handler);
+      const missed = this.unheard;
+      this.unheard = {};
+      this.apply(missed); // whoever comes to listen has shown his own state first
+      for (const [name, value] of Object.entries(missed)) handler(name, value);
     }
 
     /** @param {(action: string) => void} handler */
     onPress(handler) {
       this.pressHandlers.push(handler);
+      for (const action of this.unheardPresses) handler(action);
+      this.unheardPresses.clear();
+    }
+
+    /** @param {string} name @param {string} value */
+    said(name, value) {
+      const control = this.controls.get(name);
+      return control === undefined ? value : wordsOf(control.tag, value);
     }
 
     /** @param {string | object} patch */
@@ -251,6 +276,8 @@
         attributeFilter: ["aria-valuetext", "disabled"],
       });
       this.observers.push(observer);
+      const typed = (/** @type {Event} */ event) => this.typed(tag, event.target);
+      view.shadow_el.addEventListener("change", typed, true); // before Bokeh
       if (tag.option !== undefined) {
         const name = tag.option;
         this.controls.set(name, control);
@@ -263,10 +290,52 @@
           }
           last = text;
           refresh();
-          if (this.quiet === 0) for (const handler of this.optionHandlers) handler(name, text);
+          if (this.quiet === 0) this.changed(name, text);
         });
       }
       refresh();
+    }
+
+    /**
+     * Bokeh clamps what is typed into a number's field without a word; here are the words.
+     * @param {Tag} tag
+     * @param {EventTarget | null} field
+     */
+    typed(tag, field) {
+      if (!tag.clamped || !(field instanceof HTMLInputElement)) return;
+      const given = field.value;
+      const used = String(Math.min(Math.max(Number(given), Number(tag.low)), Number(tag.high)));
+      const sentence = tag.clamped.replace("{given}", given).replace("{used}", used);
+      this.part("notice", Number(given) === Number(used) ? "" : sentence);
+    }
+
+    /** @param {string} name @param {string} text */
+    changed(name, text) {
+      if (this.optionHandlers.length === 0) this.unheard[name] = text;
+      for (const handler of this.optionHandlers) handler(name, text);
+      if (alone) this.markStale();
+    }
+
+    /** @param {string} action */
+    pressed(action) {
+      if (this.pressHandlers.length === 0) this.unheardPresses.add(action);
+      for (const handler of this.pressHandlers) handler(action);
+      if (alone) this.part("notice", document.getElementById("status")?.dataset.fromFile ?? "");
+    }
+
+    /** Nothing will compute the reader's settings: say whose numbers these are. */
+    markStale() {
+      const state = this.state();
+      const names = Object.keys(this.stored).filter((name) => state[name] !== this.stored[name]);
+      const shown = names.map((name) => this.said(name, this.stored[name])).join(", ");
+      this.section.toggleAttribute("data-stale", names.length > 0);
+      this.part("stale", names.length > 0 ? pageText("stale_failed").replace("{shown}", shown) : "");
+    }
+
+    /** @param {string} name @param {string} text */
+    part(name, text) {
+      const part = this.section.querySelector(`[data-part="${CSS.escape(name)}"]`);
+      if (part !== null && part.textContent !== text) part.textContent = text;
     }
 
     /** @param {Event} event */
@@ -276,9 +345,7 @@
       if (pressed instanceof HTMLButtonElement && !pressed.disabled) {
         const slot = path.find((node) => node instanceof HTMLElement && node.dataset.slot);
         const name = slot instanceof HTMLElement ? (slot.dataset.slot ?? "") : "";
-        if (name.startsWith("button:")) {
-          for (const handler of this.pressHandlers) handler(name.slice("button:".length));
-        }
+        if (name.startsWith("button:")) this.pressed(name.slice("button:".length));
       }
       const label = path.find((node) => node instanceof HTMLLabelElement);
       if (label instanceof HTMLLabelElement && label.getRootNode() === document) {
@@ -382,11 +449,12 @@
     return distances.indexOf(Math.min(...distances));
   }
 
-  /** @param {Control} control */
-  function wordsOf(control) {
-    const { tag } = control;
-    const text = textOf(control);
-    const shown = tag.shown !== null && tag.values !== null ? tag.shown[tag.values.indexOf(text)] : text;
+  /**
+   * @param {Tag} tag
+   * @param {string} text
+   */
+  function wordsOf(tag, text) {
+    const shown = tag.shown?.[tag.values?.indexOf(text) ?? -1] ?? text;
     const words =
       typeof tag.words === "string" ? tag.words : text === "1" ? tag.words.one : tag.words.other;
     return words.replace("{value}", shown);
@@ -416,7 +484,7 @@
     const { tag, model, view } = control;
     /** @type {ShadowRoot} */
     const shadow = view.shadow_el;
-    const said = tag.option === undefined ? "" : wordsOf(control);
+    const said = tag.option === undefined ? "" : wordsOf(tag, textOf(control));
     const output = box?.querySelector("output[data-value]");
     if (output instanceof HTMLElement && output.textContent !== said) {
       output.setAttribute("aria-live", "off"); // the control itself says its value
@@ -502,6 +570,12 @@
    */
   function viewOf(manager, id) {
     return manager.roots.find((/** @type {any} */ view) => view.model.id === id);
+  }
+
+  /** @param {string} key */
+  function pageText(key) {
+    const config = JSON.parse(document.getElementById("normlab-page")?.textContent ?? "{}");
+    return /** @type {string} */ (config.strings?.[key] ?? key);
   }
 
   // -------------------------------------------------------------------------- colour schemes
