@@ -268,7 +268,7 @@ class Experiment(ABC):
         self.draw()
         self.shown = self.state()
         self._parts = {
-            "sentence": markup.text(" ".join(self.sentences())),
+            "sentence": markup.sentences(self.sentences()),
             "table": "".join(markup.table(table) for table in self.tables()),
             "details": markup.descriptions(self.details()) + self._timing(),
         }

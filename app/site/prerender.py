@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import panel as pn
+
 from app import live
 from app.probes.options import OPTIONS, Option
 from app.ui.controls import Control
@@ -20,6 +22,8 @@ class Prerendered:
     first: Sequence[Control]
     """The controls beside the question: the depth, and what only chooses how to look."""
     more: Sequence[Control]
+    sliders: frozenset[str]
+    """Names of the controls that do not show their value themselves."""
     buttons: Sequence[Control]
     figures: Sequence[Figure]
     wirings: Sequence[str]
@@ -58,6 +62,7 @@ def prerender(name: str, language: str) -> Prerendered:
         question=experiment.question,
         first=first,
         more=[control for control in controls if control not in first],
+        sliders=frozenset(c.name for c in controls if isinstance(c.widget, pn.widgets.IntSlider)),
         buttons=list(experiment.buttons.values()),
         figures=[
             Figure(slot, experiment.captions[slot], int(figure.height or 0))

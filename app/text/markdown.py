@@ -151,7 +151,7 @@ def render(
 
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "typographer": True})
-    parser.enable(["table", "replacements"])
+    parser.enable(["table", "replacements", "smartquotes"])
     parser.use(front_matter_plugin)
     parser.use(dollarmath_plugin, allow_labels=False, allow_space=False, allow_digits=False)
     parser.use(container_plugin, "box", validate=lambda _params, _markup: True)

@@ -23,6 +23,11 @@ def text(words: str) -> str:
     return escape(words, quote=False)
 
 
+def sentences(texts: Iterable[str]) -> str:
+    """Sentences of one paragraph, each its own element: the first can be set larger."""
+    return " ".join(f"<span>{text(sentence)}</span>" for sentence in texts)
+
+
 def paragraphs(sentences: Iterable[str]) -> str:
     return "".join(f"<p>{text(sentence)}</p>" for sentence in sentences)
 
