@@ -138,7 +138,8 @@ export class Experiment {
   /** @param {string} action */
   #pressed(action) {
     if (this.#runtime !== "live") {
-      this.note(action === "stop" ? [] : [say(this.surroundings.strings, "waiting")]);
+      const key = this.#runtime === "failed" ? "status_failed" : "waiting";
+      this.note(action === "stop" ? [] : [say(this.surroundings.strings, key)]);
     }
     this.#session?.press(action);
   }

@@ -71,13 +71,14 @@ const address = {
 
   read() {
     const { states, notices, version } = parse(location.search, specs);
-    const sentences = notices.map(({ kind, ...notice }) => say(config.strings, `notice_${kind}`, notice));
+    const sentences = notices.map(({ kind, ...notice }) =>
+      say(config.strings, `notice_${kind}`, { label: labelOf(notice.name), ...notice }),
+    );
     if (version !== null && version !== config.version) {
       sentences.push(say(config.strings, "notice_version", { given: version, used: config.version }));
     }
     for (const experiment of experiments) experiment.ask(states[experiment.name]);
     experiments[0]?.note(sentences);
-    this.links();
   },
 
   /** Browsers refuse more than a few changes of address a second. */
@@ -92,18 +93,13 @@ const address = {
     const query = format(states, specs, config.version);
     if (query === location.search) return;
     history.replaceState(history.state, "", `${location.pathname}${query}${location.hash}`);
-    this.links();
-  },
-
-  /** Links to this lesson in other languages carry the state. */
-  links() {
-    for (const link of document.querySelectorAll("a[hreflang]")) {
-      const target = new URL(/** @type {HTMLAnchorElement} */ (link).href);
-      target.search = location.search;
-      /** @type {HTMLAnchorElement} */ (link).href = target.href;
-    }
-  },
+  }
 };
+
+/** What the page calls an option. @param {string} option */
+function labelOf(option) {
+  return document.querySelector(`[data-control="${CSS.escape(option)}"] label`)?.textContent ?? option;
+}
 
 /** @param {"loading" | "live" | "failed"} runtime */
 function enter(runtime) {
@@ -128,7 +124,9 @@ function openWhenNear() {
 }
 
 address.read();
-if (experiments.length > 0) {
+if (!("DecompressionStream" in window)) {
+  enter("failed"); // too old a browser; shell.js has said so
+} else if (experiments.length > 0) {
   enter("loading");
   client.start();
   openWhenNear();

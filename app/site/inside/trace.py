@@ -1,4 +1,4 @@
-"""Finds out what a lesson needs: which modules are imported and which data files are opened.
+"""Finds out what a lesson needs: which modules are imported, which data files are opened or asked for.
 
 Runs under app/site/inside.mjs. PLAN["subject"] is the file that works the lessons through
 (exercise.py; a small script in the tests); the answer goes to PLAN["answer"] as JSON:
@@ -21,6 +21,14 @@ def note(event, arguments):
         opened.add(arguments[0])
 
 
+def stat(path, *arguments, **options):
+    """Some files need only be there: Panel's parameters of paths look for theirs."""
+    if isinstance(path, str | os.PathLike):
+        opened.add(os.fspath(path))
+    return plain_stat(path, *arguments, **options)
+
+
+plain_stat, os.stat = os.stat, stat
 sys.path[:0] = plan["sites"]
 sys.addaudithook(note)
 with open(plan["subject"], encoding="utf-8") as file:
