@@ -39,7 +39,7 @@ def relu(x: Array) -> tuple[Array, Backward]:
 def layer_norm(x: Array, epsilon: float = EPSILON) -> tuple[Array, Backward]:
     """x̂ = (x − μ)/√(σ² + ε) over the last axis, σ² the population variance; gain 1, bias 0.
 
-    Ba et al. 2016 (arXiv 1607.06450), equation 3.
+    Ba et al. 2016 (arXiv 1607.06450), equations 3 and 4.
     """
     width = x.shape[-1]
     centred = x - x.sum(-1, keepdims=True) / width

@@ -194,13 +194,9 @@ def disturb(
 
 
 def standard_deviation(matrix: Array) -> float:
-    """Of all entries, around their mean; without a copy of the whole matrix."""
-    mean = matrix.mean()
-    squares = 0.0
-    for block in _blocks(matrix):
-        centred = block - mean
-        squares += float(np.einsum("i,i->", centred, centred))  # BLAS would start its threads
-    return float((squares / matrix.size) ** 0.5)
+    """Of all entries of a matrix, around their mean; without a copy of it, which would be large."""
+    mean_square = np.einsum("ij,ij->", matrix, matrix) / matrix.size
+    return float(max(mean_square - matrix.mean() ** 2, 0.0) ** 0.5)
 
 
 class Pause:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from app.nn.stack import (
-    BLOCK,
     Purpose,
     StackConfig,
     Sublayer,
@@ -20,7 +19,7 @@ from app.nn.stack import (
 )
 from app.nn.tensor import Array
 
-BUDGET = 64 * 2**20  # bytes for parameters, trace and noise together
+RUN = 2**18  # numbers in one layer of all samples of a run: some milliseconds of drawing
 
 
 def stack_config(config: Mapping[str, Any], depth: int) -> StackConfig:
@@ -29,12 +28,12 @@ def stack_config(config: Mapping[str, Any], depth: int) -> StackConfig:
 
 
 def runs(stack: StackConfig, start: int, seeds: int) -> Iterator[range]:
-    """Samples start … seeds − 1 in runs short enough for a time slice, and so for the budget.
+    """Samples start … seeds − 1 in runs short enough for a time slice, and so for 64 MB.
 
-    A run of several samples holds at most `BLOCK` numbers, 2 MB, in a layer's matrices; a single
-    one at most 38 MB, in an FFN of d = 768 and d_ff = 4d.
+    A run of several samples holds at most `RUN` numbers, 2 MB, in a layer's matrices; a single
+    sample at most 38 MB, in an FFN of d = 768 and d_ff = 4d.
     """
-    size = max(1, BLOCK // sum(sublayer.size for sublayer in stack.sublayers))
+    size = max(1, RUN // sum(sublayer.size for sublayer in stack.sublayers))
     for first in range(start, seeds, size):
         yield range(first, min(first + size, seeds))
 

@@ -19,7 +19,7 @@ from app.probes import beta, theory
 from app.probes.draws import drawn_sublayers, runs, stack_config
 from app.probes.options import validated
 from app.probes.result import Result
-from app.probes.statistics import fits, paired_ratio, spread
+from app.probes.statistics import fits, paired_ratio, paired_ratio_of_geomeans, spread
 
 ESTIMATE_TAKES = ("wiring", "depths", "width", "ff", "attention", "tokens", "seed", "seeds")
 MEASURE_TAKES = (*ESTIMATE_TAKES, "change")
@@ -51,7 +51,8 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     come in.
 
     Columns: depth, for each wiring the mean over seeds, its error and spread, `_theory` for
-    uniform attention, and for both wirings `ratio`, Post over Pre, with its paired `ratio_se`.
+    uniform attention, and for both wirings `ratio`, Post over Pre, with its paired `ratio_se`
+    (of the geometric means: `ratio_geomean`, `ratio_geomean_se`).
     Summary: seeds, and in `fits` per wiring the two laws (see `statistics.fits`). None: still at
     work. The deepest pass passes all shallower ones, so more depths cost nothing.
     Raises ValueError for a config that `validated` refuses.
@@ -102,8 +103,10 @@ def _result(probe: str, config: dict[str, Any], values: dict[str, Array]) -> Res
                 w, depths, config["ff"], config["tokens"]
             )
     if {"post_ln", "pre_ln"} <= set(values):
-        ratio, ratio_se = paired_ratio(values["post_ln"], values["pre_ln"])
-        columns |= {"ratio": ratio.tolist(), "ratio_se": ratio_se.tolist()}
+        pair = values["post_ln"], values["pre_ln"]
+        for name, of in (("ratio", paired_ratio), ("ratio_geomean", paired_ratio_of_geomeans)):
+            ratio, error = of(*pair)
+            columns |= {name: ratio.tolist(), f"{name}_se": error.tolist()}
     done = len(next(iter(values.values())))
     laws = {w: fits(depths, columns[w]) for w in values}
     return Result(probe, config, columns, {"seeds": done, "fits": laws}, done, config["seeds"])

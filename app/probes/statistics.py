@@ -37,10 +37,18 @@ def paired_ratio(above: Array, below: Array) -> tuple[Array, Array]:
     """mean(above)/mean(below) and its standard error, both (rows,), from (seeds, rows) each.
 
     The seeds are shared, so the error is that of the paired residuals a_i − r·b_i (the ratio
-    estimator of survey sampling; Cochran 1977, equation 6.13).
+    estimator of survey sampling; Cochran 1977, chapter 6).
     """
     ratio = above.mean(0) / below.mean(0)
     return ratio, standard_error(above - ratio * below) / below.mean(0)
+
+
+def paired_ratio_of_geomeans(above: Array, below: Array) -> tuple[Array, Array]:
+    """geomean(above)/geomean(below) and its standard error, both (rows,), from (seeds, rows) each:
+    the mean of the seeds' log ratios, and its error carried over to first order."""
+    logs = np.log(above) - np.log(below)
+    ratio = np.exp(logs.mean(0))
+    return ratio, ratio * standard_error(logs)
 
 
 def fits(depths: Sequence[float], values: Sequence[float]) -> dict[str, Any] | None:
