@@ -47,7 +47,8 @@ SLIDER = """
   border-radius: 50%;
   box-shadow: 0 0 0 1px var(--nl-edge, #858a93);
 }
-.noUi-base { touch-action: pan-y; }  /* a finger that scrolls the page may start on the track */
+.noUi-target, .noUi-target * { touch-action: pan-y; }  /* the page scrolls from the track */
+.noUi-target .noUi-handle, .noUi-target .noUi-handle * { touch-action: none; }
 .noUi-touch-area {
   position: absolute; width: 44px; height: 44px; left: 50%; top: 50%;
   transform: translate(-50%, -50%);

@@ -278,6 +278,7 @@
       this.observers.push(observer);
       const typed = (/** @type {Event} */ event) => this.typed(tag, event.target);
       view.shadow_el.addEventListener("change", typed, true); // before Bokeh
+      view.shadow_el.addEventListener("touchstart", letScroll, { capture: true, passive: true });
       if (tag.option !== undefined) {
         const name = tag.option;
         this.controls.set(name, control);
@@ -552,6 +553,18 @@
    */
   function focusable({ view }) {
     return view.shadow_el.querySelector("[role=slider], select, input[type=text], input:checked, button");
+  }
+
+  /**
+   * noUiSlider jumps as soon as a finger is laid on its track, though it may be there to scroll the
+   * page. Without the touch it gets the mouse's events, which browsers send for a tap alone.
+   * @param {Event} event
+   */
+  function letScroll(event) {
+    const { target } = event;
+    if (target instanceof Element && target.closest(".noUi-base") && !target.closest(".noUi-handle")) {
+      event.stopPropagation();
+    }
   }
 
   /**
