@@ -69,6 +69,8 @@ class Experiment(ABC):
             self.buttons["stop"] = button("stop", self.say)
         self.charts: dict[str, Chart] = self.build_charts()
         self.works: dict[str, Work] = {run.name: Work(run) for run in self.runs}
+        self.values: dict[str, Any] = self._read()
+        """What the controls stand at, typed."""
         self.shown: dict[str, str] = {}
         self.where: str | None = None
         """Where it runs, in words, once that is worth saying ("NumPy 2.2.5 in your browser")."""
@@ -130,10 +132,6 @@ class Experiment(ABC):
             **{f"figure:{slot}": chart.plot for slot, chart in self.charts.items()},
         }
 
-    @property
-    def values(self) -> dict[str, Any]:
-        return {name: control.value for name, control in self.controls.items()}
-
     def state(self) -> dict[str, str]:
         return {name: control.text for name, control in self.controls.items()}
 
@@ -178,6 +176,7 @@ class Experiment(ABC):
                 notice = Notice("rounded", name, text, control.text, None, None)
             if notice is not None:
                 self._notices.append(self._in_words(notice, control))
+        self.values = self._read()
         if self.state() != before:
             self._failure = ""
             self._remarks = []
@@ -206,7 +205,7 @@ class Experiment(ABC):
             self._publish()
         else:
             self._advance()
-        return self._undrawn and self._drawable() or self._next() is not None
+        return (self._undrawn and self._drawable()) or self._next() is not None
 
     # ------------------------------------------------------------------ for the subclass
 
@@ -218,6 +217,9 @@ class Experiment(ABC):
         return self.controls[option].label
 
     # ------------------------------------------------------------------
+
+    def _read(self) -> dict[str, Any]:
+        return {name: control.value for name, control in self.controls.items()}
 
     def _aim(self) -> None:
         """Point every run at the present state; end what no longer answers it, and say so."""
@@ -268,7 +270,7 @@ class Experiment(ABC):
         self.draw()
         self.shown = self.state()
         self._parts = {
-            "sentence": markup.sentences(self.sentences()),
+            "sentence": markup.sentences(self.sentences(), self.say("experiment.between")),
             "table": "".join(markup.table(table) for table in self.tables()),
             "details": markup.descriptions(self.details()) + self._timing(),
         }

@@ -14,7 +14,7 @@ from app.probes.options import OPTIONS, Option
 from app.probes.result import Result
 from app.probes.statistics import fits
 from app.ui.controls import Control, number, select, slider, switch
-from app.ui.figures import NEUTRAL, Chart, apart, finite, layer_ticks, nice_ceiling
+from app.ui.figures import Chart, apart, finite, layer_ticks, nice_ceiling
 from app.ui.markup import Table
 from app.ui.numbers import percent, r_squared, significant, with_error
 from app.ui.theme import SERIES
@@ -27,7 +27,7 @@ CHANGES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 WIDTHS = (32, 64, 128, 256, 512)
 SEEDS = (1, 2, 4, 8, 16, 24, 48, 96)
 
-WIDE = 128  # below, the mean over seeds is heavy-tailed
+WIDE = 128  # from here on, means; below, geometric means
 SHALLOW = 4  # up to here no measurement tells N from ln N
 FITS, CLOSE, POOR = 0.98, 0.01, 0.9  # of R²: a law fits from here; as good as equal; fits badly
 LARGE = 1 / 9  # mean square: a third in length
@@ -74,95 +74,124 @@ class Sensitivity(Experiment):
         return {"sensitivity": self._build_changes(), "beta": self._build_shares()}
 
     def _build_changes(self) -> Chart:
-        chart = Chart(height=400)
+        chart = Chart(height=420)
         chart.upright("depth")
-        for kind in ("theory", "estimate", "fit"):
-            for wiring in WIRINGS:
-                series = SERIES[wiring]["linear" if kind == "fit" else kind]
-                key = "fit_linear" if kind == "fit" else kind
-                chart.line(f"{wiring}_{kind}", series, self._entry(wiring, key))
         for wiring in WIRINGS:
-            series = SERIES[wiring]["measured"]
-            chart.spread(f"{wiring}_spread", series)
-            chart.points(f"{wiring}_measured", series, self._entry(wiring, "measured"))
-            chart.labels(f"{wiring}_label", series.color)
-        chart.legend()
+            series = SERIES[wiring]
+            chart.line(f"{wiring}_theory", series["theory"])
+            chart.line(f"{wiring}_fit", series["linear"])
+            chart.line(f"{wiring}_estimate", series["estimate"])
+            chart.points(f"{wiring}_estimates", series["estimate"])
+            chart.spread(f"{wiring}_spread", series["measured"])
+            chart.spread(f"{wiring}_error", series["measured"], line_width=5)
+            chart.points(f"{wiring}_measured", series["measured"])
+            chart.labels(f"{wiring}_label", series["measured"].color)
+        chart.legend(
+            {
+                "theory": self._row("theory", "theory"),
+                "estimate": self._row("estimate", "estimate", "estimates"),
+                "measured": self._row("measured", "spread", "measured"),
+                "fit": self._row("fit_linear", "fit"),
+            }
+        )
         return chart
 
     def _build_shares(self) -> Chart:
-        chart = Chart(height=400)
+        chart = Chart(height=396)  # one row less of legend
         for wiring in WIRINGS:
             for kind in ("attention", "ffn"):
-                chart.line(f"{wiring}_{kind}_theory", SERIES[wiring]["theory"])
-        for kind in ("attention", "ffn"):
-            for wiring in WIRINGS:
-                series = replace(SERIES[wiring]["measured"], filled=kind == "attention")
+                series = SERIES[wiring]["estimate"]
+                chart.line(f"{wiring}_{kind}_theory", SERIES[wiring]["theory"], line_width=1.5)
                 chart.spread(f"{wiring}_{kind}_spread", series, line_width=1)
-                chart.points(f"{wiring}_{kind}", series, self._entry(wiring, kind))
-        for wiring in WIRINGS:
-            chart.labels(f"{wiring}_label", SERIES[wiring]["measured"].color)
-        chart.legend()
+                marks = replace(series, filled=kind == "attention")
+                chart.points(f"{wiring}_{kind}", marks)
+            chart.labels(f"{wiring}_label", SERIES[wiring]["estimate"].color)
+        chart.legend(
+            {
+                "attention": self._row("attention", "attention"),
+                "ffn": self._row("ffn", "ffn"),
+                "theory": self._row("theory", "attention_theory", "ffn_theory"),
+            }
+        )
         return chart
+
+    def _row(self, word: str, *glyphs: str) -> tuple[list[str], list[str], str]:
+        left, right = ([f"{wiring}_{glyph}" for glyph in glyphs] for wiring in WIRINGS)
+        return left, right, self.say(f"sensitivity.figure.{word}")
 
     # ------------------------------------------------------------------ drawing
 
     def draw(self) -> None:
+        self._laws_fitted = self._fit()
         self._draw_changes()
         self._draw_shares()
 
     def _draw_changes(self) -> None:
-        chart, say = self.charts["sensitivity"], self.say
+        chart, say, log = self.charts["sensitivity"], self.say, self._logarithmic
         estimate, measured = self._estimate, self.answer("measured")
         depths: Sequence[int] = estimate.columns["depth"]
         rows = rows_at(depths, self._depths)
+        x, points = self._places(depths), self._places([depths[row] for row in rows])
         ends, heights = [], []
         for wiring in WIRINGS:
-            theory = estimate.columns.get(f"{wiring}_theory")
+            theory = estimate.columns.get(f"{wiring}_theory") or []
             curve = self._center(estimate, wiring)
-            chart.show(f"{wiring}_theory", x=self._places(depths if theory else ()), y=theory or [])
-            chart.visible(f"{wiring}_theory", theory is not None)
-            chart.show(f"{wiring}_estimate", x=self._places(depths), y=curve)
-            heights += finite(theory or [], curve)
-            points = [] if measured is None else rows
-            center, low, high = (
-                [] if measured is None else [column[row] for row in rows]
-                for column in self._columns(measured or estimate, wiring)
-            )
-            x = self._places([depths[row] for row in points])
-            chart.show(f"{wiring}_measured", x=x, y=center)
-            chart.show(f"{wiring}_spread", x=x, low=low, high=high)
-            heights += finite(center)
-            ceiling = max(heights, default=0.0) * 1.5  # one wild seed is not to set the scale
-            heights += [min(height, ceiling) for height in finite(high)]
+            chart.show(f"{wiring}_theory", x=x if theory else [], y=theory)
+            chart.show(f"{wiring}_estimate", x=x, y=curve)
+            chart.show(f"{wiring}_estimates", x=points, y=[curve[row] for row in rows])
+            heights += finite(theory, curve, self._draw_measured(chart, wiring, rows, points))
             ends.append((theory or curve)[-1])
             self._draw_fit(chart, wiring)
+            chart.visible(measured is None, f"{wiring}_estimates")
+            chart.visible(measured is not None, f"{wiring}_measured", row="measured")
+            chart.visible(self._has_theory, f"{wiring}_theory", row="theory")
         top = nice_ceiling(max(heights, default=0.0) * 1.04)
         for wiring, y in zip(WIRINGS, apart(ends, top * 0.07), strict=True):
-            name = say(f"wiring.{wiring}")
-            chart.show(f"{wiring}_label", x=self._places([DEEPEST]), y=[y], text=[name])
-        first, last = self._places([1, DEEPEST])
-        width = last - first
-        chart.limits(x=(first - 0.03 * width, last + 0.22 * width), y=(0, top))
+            chart.show(f"{wiring}_label", x=x[-1:], y=[y], text=[say(f"wiring.{wiring}")])
+        margin = 0.03 * (x[-1] - x[0])
+        chart.limits(x=(x[0] - margin, x[-1] + margin), y=(0, top))
         chart.ticks(self._ticks())
         chart.mark("depth", self._places([self.values["depth"]])[0])
-        along = "layers_log" if self._logarithmic else "layers"
-        chart.axis_labels(x=say(f"sensitivity.figure.{along}"), y=say("sensitivity.figure.change"))
+        center = "measured" if self._wide else "measured_geomean"
+        chart.reword("measured", say(f"sensitivity.figure.{center}"))
+        chart.reword("fit", say(f"sensitivity.figure.fit_{'log' if log else 'linear'}"))
+        chart.axis_labels(
+            x=say(f"sensitivity.figure.layers{'_log' if log else ''}"),
+            y=say("sensitivity.figure.change"),
+        )
+
+    def _draw_measured(
+        self, chart: Chart, wiring: str, rows: Sequence[int], x: Sequence[float]
+    ) -> list[float]:
+        """Points, their errors and spread; returns the heights that the axis has to reach."""
+        measured = self.answer("measured")
+        if measured is None:
+            for glyph in ("spread", "error"):
+                chart.show(f"{wiring}_{glyph}", x=[], low=[], high=[])
+            chart.show(f"{wiring}_measured", x=[], y=[])
+            return []
+        center, low, high = ([c[row] for row in rows] for c in self._columns(measured, wiring))
+        chart.show(f"{wiring}_measured", x=x, y=center)
+        chart.show(f"{wiring}_spread", x=x, low=low, high=high)
+        errors = [measured.columns[f"{wiring}_se"][row] for row in rows]
+        exact = zip(center, errors, strict=True)
+        bars = [(c - e, c + e) if self._wide else (math.nan, math.nan) for c, e in exact]
+        chart.show(f"{wiring}_error", x=x, low=[b[0] for b in bars], high=[b[1] for b in bars])
+        ceiling = 2 * max(finite(center), default=0.0)  # one wild seed is not to set the scale
+        return finite(center) + [min(height, ceiling) for height in finite(high)]
 
     def _draw_fit(self, chart: Chart, wiring: str) -> None:
         """The law that is a straight line on this axis, fitted up to N and carried on to the end:
         it either foretells the deeper stacks or misses them."""
-        law = "log" if self._logarithmic else "linear"
-        fit = self._fits[wiring]
-        chart.entry(f"{wiring}_fit", self._entry(wiring, f"fit_{law}"))
+        fit = self._laws_fitted[wiring]
         if fit is None:
             chart.show(f"{wiring}_fit", x=[], y=[])
             return
+        law = fit["log" if self._logarithmic else "linear"]
         ends = [1, DEEPEST]
-        line = [
-            fit[law]["slope"] * (math.log(n) if law == "log" else n) + fit[law]["intercept"]
-            for n in ends
-        ]
-        chart.show(f"{wiring}_fit", x=self._places(ends), y=line)
+        u = [math.log(n) for n in ends] if self._logarithmic else ends
+        y = [law["slope"] * each + law["intercept"] for each in u]
+        chart.show(f"{wiring}_fit", x=self._places(ends), y=y)
 
     def _draw_shares(self) -> None:
         chart, say, depth = self.charts["beta"], self.say, self.values["depth"]
@@ -186,10 +215,10 @@ class Sensitivity(Experiment):
                 last.append((curve or center)[-1])
             ends.append(sum(last) / 2)
         top = min(nice_ceiling(max(heights, default=0.0) * 1.02), 1.0)
-        end = depth + 0.5
         for wiring, y in zip(WIRINGS, apart(ends, top * 0.08), strict=True):
-            chart.show(f"{wiring}_label", x=[end], y=[y], text=[say(f"wiring.{wiring}")])
-        chart.limits(x=(0.4, end + 0.22 * depth), y=(0, top))
+            chart.show(f"{wiring}_label", x=[depth + 0.5], y=[y], text=[say(f"wiring.{wiring}")])
+        chart.visible(self._has_theory, row="theory")
+        chart.limits(x=(0.5, depth + 0.5), y=(0, top))
         chart.ticks(layer_ticks(depth))
         chart.axis_labels(x=say("sensitivity.figure.layer"), y=say("sensitivity.figure.share"))
 
@@ -213,7 +242,7 @@ class Sensitivity(Experiment):
         if self._source.done == 1:
             words.append(say("sensitivity.one_seed"))
         words.append(self._laws())
-        if self.values["width"] < WIDE:
+        if not self._wide:
             words.append(say("sensitivity.geometric"))
         if not self._has_theory:
             words.append(say("sensitivity.no_theory"))
@@ -223,7 +252,7 @@ class Sensitivity(Experiment):
     def _laws(self) -> str:
         """Which law each wiring follows over the depths up to N, if they can be told apart."""
         say, depth = self.say, self.values["depth"]
-        laws = self._fits
+        laws = self._laws_fitted
         post, pre = laws["post_ln"], laws["pre_ln"]
         if depth <= SHALLOW or post is None or pre is None:
             return say("sensitivity.too_shallow", depth=depth)
@@ -295,14 +324,15 @@ class Sensitivity(Experiment):
         for kind in ("measured", "estimate"):
             result = self.answer(kind)
             if result is not None:
-                caption = say(
-                    f"sensitivity.table.{kind}", change=change, seeds=self._seeds(kind)
-                )
+                caption = say(f"sensitivity.table.{kind}", change=change, seeds=self._seeds(kind))
                 rows = rows_at(result.columns["depth"], self._depths)
                 tables.append(result_table(result, say, name=kind, caption=caption, rows=rows))
         caption = say("sensitivity.table.beta", depth=values["depth"], seeds=self._seeds("beta"))
-        rows = range(2 * values["depth"])
-        return [*tables, result_table(self._beta, say, name="beta", caption=caption, rows=rows)]
+        sublayers = range(2 * values["depth"])
+        return [
+            *tables,
+            result_table(self._beta, say, name="beta", caption=caption, rows=sublayers),
+        ]
 
     def _fit_table(self) -> Table:
         say = self.say
@@ -314,12 +344,13 @@ class Sensitivity(Experiment):
                 significant(fit[law]["intercept"]),
                 r_squared(fit[law]["r2"]),
             ]
-            for wiring, fit in self._fits.items()
+            for wiring, fit in self._laws_fitted.items()
             if fit is not None
             for law in ("linear", "log")
         ]
         heads = [("wiring", say("experiment.table.wiring"))]
-        heads += [(key, say(f"sensitivity.table.{key}")) for key in ("law", "slope", "intercept", "r2")]
+        figures = ("law", "slope", "intercept", "r2")
+        heads += [(name, say(f"sensitivity.table.{name}")) for name in figures]
         source = say(f"sensitivity.table.fits_{self._kind}")
         caption = say("sensitivity.table.fits", depth=self.values["depth"], source=source)
         return Table("fits", caption, heads, rows)
@@ -332,7 +363,7 @@ class Sensitivity(Experiment):
         estimate = say("sensitivity.details.estimate_text", attention=of_attention, ffn=of_ffn)
         if attention == "softmax":
             estimate += say("sensitivity.details.estimate_softmax")
-        center = "geomean" if values["width"] < WIDE else "mean"
+        center = "mean" if self._wide else "geomean"
         pairs = [
             ("experiment.details.stacks", say("experiment.details.stack", **config)),
             ("experiment.details.attention", say(f"sensitivity.details.{attention}")),
@@ -380,13 +411,17 @@ class Sensitivity(Experiment):
         return f"{WIRINGS[0]}_theory" in self._estimate.columns
 
     @property
+    def _wide(self) -> bool:
+        """Wide enough for plain means; below, the mean over seeds is heavy-tailed."""
+        return bool(self.values["width"] >= WIDE)
+
+    @property
     def _depths(self) -> list[int]:
         """The depths that are drawn as points, listed and fitted: the usual ones, and N."""
         return sorted({*DEPTHS, self.values["depth"]})
 
-    @property
-    def _fits(self) -> dict[str, dict[str, Any] | None]:
-        """Both laws, fitted over the depths up to N."""
+    def _fit(self) -> dict[str, dict[str, Any] | None]:
+        """Both laws, fitted over the depths up to N; None for too few depths."""
         source = self._source
         upto = [depth for depth in self._depths if depth <= self.values["depth"]]
         rows = rows_at(source.columns["depth"], upto)
@@ -402,12 +437,11 @@ class Sensitivity(Experiment):
         """Post over Pre at N with its standard error, from the same seeds."""
         columns = self._source.columns
         row = columns["depth"].index(self.values["depth"])
-        name = "ratio" if self.values["width"] >= WIDE else "ratio_geomean"
+        name = "ratio" if self._wide else "ratio_geomean"
         return columns[name][row], columns[f"{name}_se"][row]
 
     def _center(self, result: Result, wiring: str) -> list[float]:
-        wide = self.values["width"] >= WIDE
-        column: list[float] = result.columns[wiring if wide else f"{wiring}_geomean"]
+        column: list[float] = result.columns[wiring if self._wide else f"{wiring}_geomean"]
         return column
 
     def _columns(self, result: Result, wiring: str) -> tuple[list[float], list[float], list[float]]:
@@ -428,9 +462,6 @@ class Sensitivity(Experiment):
             return layer_ticks(DEEPEST)
         depths = [*(2**k for k in range(6)), DEEPEST]
         return dict(zip(self._places(depths), map(str, depths), strict=True))
-
-    def _entry(self, wiring: str, key: str) -> str:
-        return self.say(f"sensitivity.figure.{key}", wiring=self.say(f"wiring.{wiring}"))
 
     def percent(self, share: float) -> str:
         return self.say("experiment.percent", n=percent(share))

@@ -23,9 +23,7 @@ def result_table(
     return Table(
         name=name,
         caption=caption,
-        columns=[
-            (column, say(f"experiment.table.{statistic}")) for column, _, statistic in groups
-        ],
+        columns=[(column, say(f"experiment.table.{statistic}")) for column, _, statistic in groups],
         rows=[
             [words(result.columns[c][row]) for c, words in zip(columns, shown, strict=True)]
             for row in rows

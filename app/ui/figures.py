@@ -7,10 +7,12 @@ so a document keeps its ids, redraws leak nothing, and a patch holds what is new
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from bokeh.core.properties import value as fixed_text
-from bokeh.models import ColumnDataSource, FixedTicker, LegendItem, Range1d, Span
+from bokeh.models import ColumnDataSource, FixedTicker, Range1d
+from bokeh.models.annotations import Legend, LegendItem, Span
 from bokeh.plotting import figure
 
 from app.ui import theme
@@ -20,6 +22,13 @@ Column = Sequence[float] | Sequence[str]
 
 # Between the two papers: readable on either (a glyph cannot follow the page's scheme).
 NEUTRAL = "#7b818b"
+
+_LABEL_SPACE = 74  # pixels to the right of the frame, for names at the ends of curves
+
+# Two samples and one word in a row, on a phone as well.
+_PAIRED = """
+.bk-grid { grid: auto-flow / max-content max-content !important; column-gap: 6px !important; }
+"""
 
 
 class Chart:
@@ -31,49 +40,55 @@ class Chart:
 
     def __init__(self, *, height: int = 320) -> None:
         self.plot: figure = theme.figure(
-            height=height, x_range=Range1d(0, 1), y_range=Range1d(0, 1), min_border_right=8
+            height=height,
+            x_range=Range1d(start=0, end=1),
+            y_range=Range1d(start=0, end=1),
+            min_border_right=_LABEL_SPACE,
         )
+        self.plot.stylesheets = []
         self.plot.xaxis[0].ticker = FixedTicker(ticks=[])
         self.plot.xgrid.visible = False
         self.plot.yaxis[0].ticker.desired_num_ticks = 5
+        self.plot.yaxis[0].ticker.num_minor_ticks = 0
         self._sources: dict[str, ColumnDataSource] = {}
         self._glyphs: dict[str, Any] = {}
         self._spans: dict[str, Span] = {}
-        self._entries: dict[str, LegendItem] = {}
+        self._entries: dict[str, list[LegendItem]] = {}
 
     # ------------------------------------------------------------------ declared once
 
-    def line(self, name: str, series: Series, entry: str | None = None, **options: Any) -> None:
+    def line(self, name: str, series: Series, **options: Any) -> None:
         source = self._source(name, "x", "y")
-        glyph = self.plot.line("x", "y", source=source, **{**series.line(), **options})
-        self._add(name, glyph, entry)
+        style = {**series.line(), **options}
+        self._glyphs[name] = self.plot.line("x", "y", source=source, **style)
 
-    def points(self, name: str, series: Series, entry: str | None = None, **options: Any) -> None:
+    def points(self, name: str, series: Series, **options: Any) -> None:
         source = self._source(name, "x", "y")
-        glyph = self.plot.scatter("x", "y", source=source, **{**series.points(), **options})
-        self._add(name, glyph, entry)
+        style = {**series.points(), **options}
+        self._glyphs[name] = self.plot.scatter("x", "y", source=source, **style)
 
     def spread(self, name: str, series: Series, **options: Any) -> None:
         """Vertical bars from `low` to `high`."""
         source = self._source(name, "x", "low", "high")
-        glyph = self.plot.segment(
-            "x", "low", "x", "high", source=source, **{**series.whisker(), **options}
-        )
-        self._add(name, glyph, None)
+        style = {**series.whisker(), **options}
+        self._glyphs[name] = self.plot.segment("x", "low", "x", "high", source=source, **style)
 
-    def labels(self, name: str, color: str, **options: Any) -> None:
-        """Words in the plot, to the right of their point: the direct legend of a curve."""
+    def labels(self, name: str, color: str) -> None:
+        """Words to the right of their points, outside the frame as well: curves named directly."""
         source = self._source(name, "x", "y", "text")
-        style = {
-            "text_color": color,
-            "text_font": fixed_text(theme.FONT),
-            "text_font_size": "14px",
-            "text_font_style": "bold",
-            "text_baseline": "middle",
-            "x_offset": 6,
-        }
-        glyph = self.plot.text("x", "y", "text", source=source, **{**style, **options})
-        self._add(name, glyph, None)
+        self._glyphs[name] = self.plot.text(
+            "x",
+            "y",
+            "text",
+            source=source,
+            level="overlay",  # glyphs proper are cut off at the frame
+            text_color=color,
+            text_font=fixed_text(theme.FONT),
+            text_font_size="14px",
+            text_font_style="bold",
+            text_baseline="middle",
+            x_offset=7,
+        )
 
     def upright(self, name: str) -> None:
         """A thin vertical line that marks one x."""
@@ -83,15 +98,20 @@ class Chart:
         self.plot.add_layout(span)
         self._spans[name] = span
 
-    def legend(self, columns: int = 2) -> None:
-        """Put the entries declared so far under the plot."""
-        theme.legend_below(self.plot, columns)
-        self._entries = {
-            name: item
-            for name, glyph in self._glyphs.items()
-            for item in self.plot.legend[0].items
-            if glyph in item.renderers
-        }
+    def legend(self, rows: Mapping[str, tuple[Sequence[str], Sequence[str], str]]) -> None:
+        """A legend under the plot. Each row shows two samples and one word for both: by the row's
+        name, the glyphs of the left sample, those of the right one, and the word."""
+        items = []
+        for name, (left, right, word) in rows.items():
+            pair = [
+                LegendItem(label=fixed_text(text), renderers=[self._glyphs[g] for g in glyphs])
+                for glyphs, text in ((left, ""), (right, word))
+            ]
+            self._entries[name] = pair
+            items += pair
+        self.plot.add_layout(Legend(items=items))
+        legend = theme.legend_below(self.plot)
+        legend.stylesheets = [*legend.stylesheets, _PAIRED]
 
     # ------------------------------------------------------------------ changed afterwards
 
@@ -102,14 +122,16 @@ class Chart:
         if source.data != data:
             source.data = data
 
-    def visible(self, name: str, shown: bool) -> None:
-        _change(self._glyphs[name], visible=shown)
-        if name in self._entries:
-            _change(self._entries[name], visible=shown)
+    def visible(self, shown: bool, *names: str, row: str | None = None) -> None:
+        """Show glyphs or hide them, and their row in the legend."""
+        for name in names:
+            _change(self._glyphs[name], visible=shown)
+        for item in self._entries[row] if row else ():
+            _change(item, visible=shown)
 
-    def entry(self, name: str, text: str) -> None:
-        """Another text for a glyph's legend entry."""
-        _change(self._entries[name], label=fixed_text(text))
+    def reword(self, row: str, word: str) -> None:
+        """Another word for a row of the legend."""
+        _change(self._entries[row][1], label=fixed_text(word))
 
     def size(self, name: str, size: float) -> None:
         _change(self._glyphs[name].glyph, size=size)
@@ -141,16 +163,6 @@ class Chart:
         self._sources[name] = source
         return source
 
-    def _add(self, name: str, glyph: Any, entry: str | None) -> None:
-        self._glyphs[name] = glyph
-        if entry is not None:
-            item = LegendItem(label=fixed_text(entry), renderers=[glyph])
-            if not self.plot.legend:
-                from bokeh.models import Legend
-
-                self.plot.add_layout(Legend())
-            self.plot.legend[0].items.append(item)
-
 
 # ---------------------------------------------------------------------------- choosing a scale
 
@@ -165,19 +177,17 @@ def nice_ceiling(highest: float) -> float:
 
 
 def layer_ticks(depth: int) -> dict[float, str]:
-    """Ticks for layers 1 … depth: 1, and even steps that leave room for their numbers."""
+    """Ticks for layers 1 … depth, in even steps that leave room for their numbers."""
     step = next(step for step in (1, 2, 4, 8, 16, 32, 64, depth) if depth / step <= 8)
-    layers = sorted({1, *range(step, depth + 1, step)})
-    if len(layers) > 2 and layers[1] == 2 and step == 2:
-        layers.remove(2 if depth > 4 else 1)
-    return {float(layer): str(layer) for layer in layers}
+    layers = {*range(step, depth + 1, step)} | ({1} if step > 2 else set())
+    return {float(layer): str(layer) for layer in sorted(layers)}
 
 
 def apart(places: Sequence[float], gap: float) -> list[float]:
     """Move values (two, say the heights of two labels) so far from each other as `gap`."""
     order = sorted(range(len(places)), key=lambda i: places[i])
     moved = list(places)
-    for below, above in zip(order, order[1:], strict=False):
+    for below, above in pairwise(order):
         lack = gap - (moved[above] - moved[below])
         if lack > 0:
             moved[below] -= lack / 2

@@ -1,8 +1,11 @@
 """Small pieces of HTML that an experiment's words are put into. All text is escaped here."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+
+_TIGHT = re.compile(r"(?<=\S) (?=[=+±×≤…%] ?)|(?<= [=+±×≤…]) |(?<=R²) ")
 
 
 @dataclass(frozen=True)
@@ -20,12 +23,13 @@ class Table:
 
 
 def text(words: str) -> str:
-    return escape(words, quote=False)
+    """Escaped, and so spaced that no formula breaks at the end of a line."""
+    return escape(_TIGHT.sub("\N{NO-BREAK SPACE}", words), quote=False)
 
 
-def sentences(texts: Iterable[str]) -> str:
+def sentences(texts: Iterable[str], between: str) -> str:
     """Sentences of one paragraph, each its own element: the first can be set larger."""
-    return " ".join(f"<span>{text(sentence)}</span>" for sentence in texts)
+    return between.join(f"<span>{text(sentence)}</span>" for sentence in texts)
 
 
 def paragraphs(sentences: Iterable[str]) -> str:

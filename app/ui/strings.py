@@ -24,7 +24,7 @@ class Strings:
 
     def __init__(self, language: str, tables: Mapping[str, Any]) -> None:
         self.language = language
-        self._texts = dict(_flat(tables))
+        self._texts: dict[str, str | dict[str, str]] = dict(_flat(tables))
 
     def __call__(self, key: str, **values: object) -> str:
         text = self._texts[key]
