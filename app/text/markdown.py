@@ -129,6 +129,7 @@ def read(path: Path) -> Document:
     meta = _meta(path, tokens)
     tokens = [token for token in tokens if token.type != "front_matter"]
     _check_boxes(path, tokens, text.splitlines())
+    _check_emphasis(path, tokens)
     _address_headings(path, tokens)
     return Document(path, meta, tokens)
 
@@ -223,6 +224,15 @@ def _check_boxes(path: Path, tokens: Sequence[Token], lines: Sequence[str]) -> N
         last = lines[token.map[1]].strip() if token.map[1] < len(lines) else ""
         if not re.fullmatch(f":{{{len(token.markup)},}}", last):
             raise TextError(path, line, f'the box ":::{name}" is never closed.')
+
+
+def _check_emphasis(path: Path, tokens: Sequence[Token]) -> None:
+    """CommonMark takes `**` between Chinese punctuation and a Chinese word for plain stars."""
+    for token, line in _walk(tokens):
+        if token.type == "text" and "**" in token.content:
+            raise TextError(
+                path, line, "here stand two stars; emphasis must not end with punctuation."
+            )
 
 
 _ADDRESS = re.compile(r"\s*\{#([a-z][a-z0-9-]*)\}\s*$")
