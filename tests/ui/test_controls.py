@@ -1,4 +1,4 @@
-"""Controls hold an option's values, render one plain Bokeh model, and ask nothing of other hosts."""
+"""Controls hold an option's values, render one plain model, and ask nothing of other hosts."""
 
 import json
 
