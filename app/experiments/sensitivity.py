@@ -102,7 +102,7 @@ class Sensitivity(Experiment):
             for kind in ("attention", "ffn"):
                 series = SERIES[wiring]["estimate"]
                 chart.line(f"{wiring}_{kind}_theory", SERIES[wiring]["theory"], line_width=1.5)
-                chart.spread(f"{wiring}_{kind}_spread", series, line_width=1)
+                chart.spread(f"{wiring}_{kind}_spread", series, line_width=1, line_alpha=0.6)
                 marks = replace(series, filled=kind == "attention")
                 chart.points(f"{wiring}_{kind}", marks)
             chart.labels(f"{wiring}_label", SERIES[wiring]["estimate"].color)
@@ -143,8 +143,9 @@ class Sensitivity(Experiment):
             ends.append((theory or curve)[-1])
             self._draw_fit(chart, wiring)
             chart.visible(measured is None, f"{wiring}_estimates")
-            chart.visible(measured is not None, f"{wiring}_measured", row="measured")
-            chart.visible(self._has_theory, f"{wiring}_theory", row="theory")
+        chart.visible(self._has_theory, row="theory")
+        chart.visible(measured is not None, row="measured")
+        chart.visible(any(self._laws_fitted.values()), row="fit")
         top = nice_ceiling(max(heights, default=0.0) * 1.04)
         for wiring, y in zip(WIRINGS, apart(ends, top * 0.07), strict=True):
             chart.show(f"{wiring}_label", x=x[-1:], y=[y], text=[say(f"wiring.{wiring}")])

@@ -27,7 +27,9 @@ _LABEL_SPACE = 74  # pixels to the right of the frame, for names at the ends of 
 
 # Two samples and one word in a row, on a phone as well.
 _PAIRED = """
-.bk-grid { grid: auto-flow / max-content max-content !important; column-gap: 6px !important; }
+.bk-grid { grid: auto-flow / max-content auto !important; column-gap: 4px !important; }
+.bk-item:nth-child(odd) .bk-label { display: none; }
+.bk-label { white-space: normal !important; }
 """
 
 
@@ -112,6 +114,7 @@ class Chart:
         self.plot.add_layout(Legend(items=items))
         legend = theme.legend_below(self.plot)
         legend.stylesheets = [*legend.stylesheets, _PAIRED]
+        legend.glyph_width = 30
 
     # ------------------------------------------------------------------ changed afterwards
 

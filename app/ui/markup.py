@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-_TIGHT = re.compile(r"(?<=\S) (?=[=+±×≤…%] ?)|(?<= [=+±×≤…]) |(?<=R²) ")
+_TIGHT = re.compile(r"(?<=\S) (?=[=+±×≤…%] ?)|(?<= [=+±×≤…]) |(?<=R²) |(?<=ln) (?=N)")
 
 
 @dataclass(frozen=True)
