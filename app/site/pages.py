@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,16 +23,19 @@ import jinja2
 from markupsafe import Markup
 
 from app import text
+from app.experiments import EXPERIMENTS
+from app.experiments.experiment import Experiment
 from app.nn.wirings import WIRINGS
 from app.probes import NUMBERS_VERSION
 from app.site import assets as asset_files
 from app.site.bundle import Runtime
+from app.site.environment import Failure
 from app.site.node import node
-from app.site.prerender import prerender
+from app.site.prerender import PrerenderError, prerender
 from app.site.thumbnail import thumbnail
 from app.text import Directive, Document, Formula, Source, TextError, Typesetter
 from app.ui import diagram
-from app.ui.strings import LANGUAGES, Strings, strings
+from app.ui.strings import LANGUAGES, strings
 
 ROOT = Path(__file__).parents[2]
 LESSONS = ROOT / "lessons"
@@ -52,9 +55,13 @@ def build(out: Path, runtime: Runtime, base: str = "/", *, lessons: Path = LESSO
     """Write the whole site into the folder `out`, which need not exist.
 
     `base` is the address at which the site will stand; only the page for missing addresses, which
-    is served at any of them, has to know it. Raises TextError for whatever is wrong with a text.
+    is served at any of them, has to know it. Raises Failure, with one sentence, for whatever is
+    wrong with a text, an experiment or the parts that pages are made of.
     """
-    Site(out, runtime, base, lessons).write()
+    try:
+        Site(out, runtime, base, lessons).write()
+    except (TextError, PrerenderError, FileNotFoundError) as error:
+        raise Failure(str(error)) from error
 
 
 def read_lessons(folder: Path) -> list[Lesson]:
@@ -63,6 +70,7 @@ def read_lessons(folder: Path) -> list[Lesson]:
     for path in sorted(folder.glob("*/lesson.py")):
         declared = _declared(path)
         texts = text.read_lesson(path.parent, LANGUAGES)
+        _check_experiments(declared.experiments, texts[LANGUAGES[0]])
         found.append(Lesson(path.parent.name, declared.order, texts))
     return sorted(found, key=lambda lesson: lesson.order)
 
@@ -197,8 +205,6 @@ class Site:
     # ------------------------------------------------------------------ directives
 
     def _experiment(self, directive: Directive, language: str) -> str:
-        from app.experiments import EXPERIMENTS
-
         name = _only_argument(directive, EXPERIMENTS)
         shown = prerender(name, language)
         say = strings(language)
@@ -230,6 +236,15 @@ class Site:
     def _formula_of(self, wiring: str, directive: Directive) -> str:
         tex = diagram.formula(WIRINGS[wiring])
         return self.typeset(Formula(tex, False, directive.path, directive.line))
+
+
+def _check_experiments(declared: Sequence[type[Experiment]], document: Document) -> None:
+    shown = [d.arguments for d in document.directives if d.name == "experiment"]
+    if shown != [(experiment.name,) for experiment in declared]:
+        names = ", ".join(experiment.name for experiment in declared)
+        raise TextError(
+            document.path, None, f"the text does not show just the lesson's experiments: {names}."
+        )
 
 
 def _only_argument(directive: Directive, known: Mapping[str, object]) -> str:
@@ -267,6 +282,3 @@ def _templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-
-
-__all__ = ["Lesson", "Site", "Strings", "build", "read_lessons"]

@@ -13,6 +13,10 @@ from app.probes.options import OPTIONS, Option
 from app.ui.controls import Control
 
 
+class PrerenderError(RuntimeError):
+    """An experiment does not come to its end with its default state."""
+
+
 @dataclass(frozen=True)
 class Prerendered:
     """All that the templates need of one experiment; nothing in it can compute any more."""
@@ -45,13 +49,13 @@ class Figure:
 def prerender(name: str, language: str) -> Prerendered:
     """Build the experiment, run it to its end, keep what it shows.
 
-    Raises RuntimeError when it does not get ready.
+    Raises PrerenderError when it does not get ready.
     """
     experiment, built = live.fresh(name, language)
     while experiment.step():
         pass
     if experiment.status != "ready":
-        raise RuntimeError(
+        raise PrerenderError(
             f"The experiment {name!r} ends as {experiment.status!r} with its default state, "
             "but a page must show it ready."
         )

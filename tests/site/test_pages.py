@@ -1,0 +1,289 @@
+"""The written pages: complete without a script, at home below any address, asking nobody else."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from app import live
+from app.site import assets, pages
+from app.site.bundle import File, Runtime
+from app.site.environment import Failure
+from app.ui.strings import LANGUAGES, strings
+
+LESSONS = pages.LESSONS
+BASE = "/courses/norm/"
+SCRIPT_ATTRIBUTES = re.compile(r"^on[a-z]+$")
+
+
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory: pytest.TempPathFactory) -> Runtime:
+    """A runtime folder as pages see it: they copy it and name its files."""
+    folder = tmp_path_factory.mktemp("cache") / "0123456789ab"
+    folder.mkdir()
+    (folder / "THIRD_PARTY.txt").write_text("Notices of the runtime\n", encoding="utf-8")
+    (folder / "app.zip.gz.bin").write_bytes(b"12345")
+    files = (File("THIRD_PARTY.txt", 23, "0" * 64), File("app.zip.gz.bin", 5, "f" * 64))
+    return Runtime(folder, files)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, runtime: Runtime) -> Path:
+    out = tmp_path_factory.mktemp("out") / "site"
+    pages.build(out, runtime, BASE)
+    return out
+
+
+class Page(HTMLParser):
+    """What the tests ask of a page: its elements, its addresses, its text."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.scripts: list[str] = []
+        self._inside: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self._inside.append(tag)
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("script", "style"):
+            self._inside.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.scripts[-1] += data
+        else:
+            self.text += data
+
+    def all(self, tag: str, **wanted: str) -> list[dict[str, str | None]]:
+        return [
+            attrs
+            for name, attrs in self.elements
+            if name == tag and all(attrs.get(k.replace("_", "-")) == v for k, v in wanted.items())
+        ]
+
+    @property
+    def addresses(self) -> Iterator[tuple[str, str]]:
+        for tag, attrs in self.elements:
+            for name in ("href", "src"):
+                if attrs.get(name):
+                    yield tag, str(attrs[name])
+
+
+def every_page(site: Path) -> list[Page]:
+    return [Page(path) for path in sorted(site.rglob("*.html"))]
+
+
+def lesson(site: Path, language: str) -> Page:
+    return Page(site / language / "warmup" / "index.html")
+
+
+def stored(page: Page) -> dict[str, object]:
+    place = [attrs for _, attrs in page.elements if _ == "script"].index(
+        next(a for a in page.all("script") if "data-document" in a)
+    )
+    scripts = [
+        text for (tag, _), text in zip(
+            [e for e in page.elements if e[0] in ("script", "style")], page.scripts, strict=True
+        ) if tag == "script"
+    ]  # fmt: skip
+    found: dict[str, object] = json.loads(scripts[place])
+    return found
+
+
+def test_every_page_of_the_contract_is_there(site: Path) -> None:
+    names = {page.path.relative_to(site).as_posix() for page in every_page(site)}
+    expected = {"index.html", "404.html"}
+    for language in LANGUAGES:
+        expected |= {f"{language}/index.html", f"{language}/warmup/index.html"}
+    assert names == expected
+
+
+def test_links_lead_to_files_that_are_there(site: Path) -> None:
+    for page in every_page(site):
+        for _, address in page.addresses:
+            parts = urlsplit(address)
+            if parts.scheme or not parts.path:
+                continue
+            if page.path.name == "404.html":
+                assert parts.path.startswith(BASE) or parts.path == "index.html"
+                target = site / parts.path.removeprefix(BASE)
+            else:
+                assert not parts.path.startswith("/"), f"{address} would leave a sub-path"
+                target = page.path.parent / parts.path
+            assert target.resolve().is_file(), f"{page.path}: {address}"
+
+
+def test_anchors_lead_to_elements_that_are_there(site: Path) -> None:
+    for page in every_page(site):
+        ids = [attrs["id"] for _, attrs in page.elements if attrs.get("id")]
+        assert len(ids) == len(set(ids)), f"{page.path} uses an id twice"
+        for _, address in page.addresses:
+            if address.startswith("#"):
+                assert address[1:] in ids, f"{page.path}: {address}"
+
+
+def test_nothing_but_a_link_names_another_host(site: Path) -> None:
+    for page in every_page(site):
+        for tag, address in page.addresses:
+            if urlsplit(address).scheme or address.startswith("//"):
+                assert tag == "a", f"{page.path} loads {address}"
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        assert "@import" not in text
+        assert not re.search(r"url\(['\"]?(https?:)?//", text)
+
+
+def test_no_page_holds_a_script_or_a_handler_of_its_own(site: Path) -> None:
+    for page in every_page(site):
+        for attrs in page.all("script"):
+            assert attrs.get("src") or attrs.get("type") == "application/json"
+        for tag, attrs in page.elements:
+            handlers = [name for name in attrs if SCRIPT_ATTRIBUTES.match(name)]
+            assert not handlers, f"{page.path}: <{tag} {handlers}>"
+
+
+def test_figures_need_classic_scripts_only(site: Path) -> None:
+    page = lesson(site, "en")
+    names = [
+        str(attrs["src"]).rsplit("/", 1)[-1] for attrs in page.all("script") if attrs.get("src")
+    ]
+    assert names == [
+        "shell.js", "bokeh.min.js", "bokeh-widgets.min.js", "paint.js", "page.js",
+    ]  # fmt: skip
+    modules = [attrs for attrs in page.all("script") if attrs.get("type") == "module"]
+    assert len(modules) == 1
+    assert str(modules[0]["src"]).endswith("/page.js")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_page_says_its_language_and_where_the_others_are(site: Path, language: str) -> None:
+    page = lesson(site, language)
+    assert page.all("html")[0]["lang"] == language
+    assert page.all("html")[0]["data-runtime"] == "static"
+    alternates = {a["hreflang"]: str(a["href"]) for a in page.all("link", rel="alternate")}
+    assert set(alternates) == set(LANGUAGES)
+    for code, address in alternates.items():
+        assert (page.path.parent / address).resolve() == lesson(site, str(code)).path.resolve()
+    assert page.all("meta", name="description")[0]["content"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_without_a_script_a_reader_has_sentence_tables_and_details(
+    site: Path, language: str
+) -> None:
+    page = lesson(site, language)
+    experiment, _ = live.fresh("sensitivity", language)
+    while experiment.step():
+        pass
+    html = page.path.read_text(encoding="utf-8")
+    for part in ("sentence", "table", "details"):
+        assert experiment.parts()[part]
+        assert experiment.parts()[part] in html
+    assert strings(language)("site.noscript") in page.text
+    for control in experiment.controls.values():
+        assert control.label in page.text
+        assert control.help in page.text
+        assert control.said in page.text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_stored_document_is_the_one_that_python_will_make(site: Path, language: str) -> None:
+    page = lesson(site, language)
+    found = stored(page)
+    experiment, built = live.fresh("sensitivity", language)
+    assert found["digest"] == built.digest == live.digest(found["document"])
+    assert found["roots"] == built.roots
+    assert found["state"] == experiment.state()
+    options = found["options"]
+    assert isinstance(options, list)
+    assert [option["name"] for option in options] == list(experiment.controls)
+    slots = {attrs["data-slot"] for _, attrs in page.elements if "data-slot" in attrs}
+    assert slots == set(built.roots)
+
+
+def test_stored_data_cannot_end_its_script_element(site: Path) -> None:
+    assert "<" not in pages._json({"a": "</script><!--"})
+    assert json.loads(pages._json({"a": "</script>"})) == {"a": "</script>"}
+
+
+def test_the_page_knows_its_runtime_and_worker(site: Path, runtime: Runtime) -> None:
+    page = lesson(site, "en")
+    scripts = [t for t in page.scripts if t.startswith('{"version"')]
+    config = json.loads(scripts[0])
+    assert (page.path.parent / config["worker"]).resolve().is_file()
+    folder = (page.path.parent / config["runtime"]).resolve()
+    assert {f["name"] for f in config["files"]} == {"app.zip.gz.bin"}
+    for file in config["files"]:
+        assert (folder / file["name"]).stat().st_size == file["bytes"]
+
+
+def test_assets_are_named_by_their_content(site: Path, runtime: Runtime, tmp_path: Path) -> None:
+    katex = pages.ROOT / "node_modules" / "katex"
+    notices = (runtime.folder / "THIRD_PARTY.txt").read_text(encoding="utf-8")
+    again = assets.write(tmp_path, katex, notices)
+    assert (site / again.folder).is_dir()
+    other = assets.write(tmp_path, katex, notices + "more")
+    assert other.folder != again.folder
+    assert all((tmp_path / again.folder / name).is_file() for name in again.names)
+
+
+def test_every_font_that_the_style_names_is_shipped_and_no_other_kind(site: Path) -> None:
+    (sheet,) = site.glob("assets/*/katex.css")
+    named = set(re.findall(r"url\(([^)]+)\)", sheet.read_text(encoding="utf-8")))
+    shipped = {path.relative_to(sheet.parent).as_posix() for path in sheet.parent.glob("fonts/*")}
+    assert named == shipped
+    assert all(name.endswith(".woff2") for name in named)
+
+
+def test_every_formula_is_spoken_as_well(site: Path) -> None:
+    html = lesson(site, "en").path.read_text(encoding="utf-8")
+    assert html.count('class="katex-mathml"') == html.count('class="katex-html"') > 40
+    assert "katex-error" not in html
+
+
+def test_what_is_wrong_with_a_text_ends_the_build_with_its_place(
+    tmp_path: Path, runtime: Runtime
+) -> None:
+    lessons = tmp_path / "lessons"
+    shutil.copytree(LESSONS, lessons)
+    chinese = lessons / "warmup" / "zh-Hans.md"
+    whole = chinese.read_text(encoding="utf-8")
+
+    def refusal(text: str | None) -> str:
+        if text is None:
+            chinese.unlink()
+        else:
+            chinese.write_text(text, encoding="utf-8")
+        with pytest.raises(Failure) as refused:
+            pages.build(tmp_path / "site", runtime, lessons=lessons)
+        return str(refused.value)
+
+    assert "zh-Hans.md: the lesson has no text in zh-Hans" in refusal(None)
+    assert re.search(
+        r"zh-Hans\.md:\d+: here is the", refusal(whole.replace("::formula", "::graph"))
+    )
+    assert re.search(r"zh-Hans\.md:\d+: KaTeX", refusal(whole.replace("$N$", "$N^{$")))
+
+
+def test_a_lesson_shows_the_experiments_that_it_declares(tmp_path: Path, runtime: Runtime) -> None:
+    lessons = tmp_path / "lessons"
+    shutil.copytree(LESSONS, lessons)
+    for language in LANGUAGES:
+        path = lessons / "warmup" / f"{language}.md"
+        text = path.read_text(encoding="utf-8").replace("::experiment sensitivity\n", "")
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(Failure, match=r"en\.md: the text does not show .*: sensitivity"):
+        pages.build(tmp_path / "site", runtime, lessons=lessons)
