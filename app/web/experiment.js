@@ -73,6 +73,7 @@ export class Experiment {
     painted.apply(this.state);
     painted.onOption((name, value) => this.#moved(name, value));
     painted.onPress((action) => this.#pressed(action));
+    this.#mark(); // it knows the words for values
     return painted;
   }
 
