@@ -7,12 +7,12 @@ Post-LN stack and with ln N in a Pre-LN one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from app.nn.stack import draw_inputs, step
+from app.nn.stack import StackConfig, draw_inputs, step
 from app.nn.tensor import Array
 from app.nn.wirings import WIRINGS, Wiring
 from app.probes import theory
@@ -52,18 +52,28 @@ def passes(config: Mapping[str, Any], depth: int) -> Iterator[dict[str, Array] |
     if done:
         yield squares
     for samples in runs(stack, done, config["seeds"]):
-        fresh = {w: np.empty((len(samples), 2 * depth)) for w in config["wiring"]}
-        x = dict.fromkeys(config["wiring"], draw_inputs(stack, config["seed"], samples))
-        for drawn in drawn_sublayers(stack, config["seed"], samples):
-            if drawn is not None:
-                for w in x:
-                    x[w], fresh[w][:, drawn.index] = _advance(WIRINGS[w], x[w], drawn.branch)
-                    yield None
-            yield None
-        squares = {w: np.concatenate([squares[w], fresh[w]]) if squares else fresh[w] for w in x}
+        fresh = yield from _squares(config, stack, samples)
+        squares = {w: np.concatenate([squares.get(w, of[:0]), of]) for w, of in fresh.items()}
         for w, array in squares.items():
             _keep(keys[w], array)
         yield squares
+
+
+def _squares(
+    config: Mapping[str, Any], stack: StackConfig, samples: range
+) -> Generator[None, None, dict[str, Array]]:
+    """β² of a run of samples: (samples, 2N) per wiring."""
+    wirings = {w: WIRINGS[w] for w in config["wiring"]}
+    squares: dict[str, Array] = {w: np.empty((len(samples), 2 * stack.depth)) for w in wirings}
+    x = dict.fromkeys(wirings, draw_inputs(stack, config["seed"], samples))
+    for drawn in drawn_sublayers(stack, config["seed"], samples):
+        yield
+        if drawn is None:
+            continue
+        for w, wiring in wirings.items():
+            x[w], squares[w][:, drawn.index] = _advance(wiring, x[w], drawn.branch)
+            yield
+    return squares
 
 
 def _advance(wiring: Wiring, x: Array, branch: Callable[[Array], Array]) -> tuple[Array, Array]:

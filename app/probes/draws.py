@@ -48,6 +48,14 @@ class Drawn:
     matrices: list[Array]
 
     @property
+    def begins_layer(self) -> bool:
+        return self.index % 2 == 0
+
+    @property
+    def ends_layer(self) -> bool:
+        return self.index % 2 == 1
+
+    @property
     def branch(self) -> Callable[[Any], Any]:
         return self.sublayer.branch(self.matrices)
 

@@ -7,12 +7,20 @@ there is one. A mean square, so that O(N) for Post-LN and O(ln N) for Pre-LN is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from app.nn.stack import Purpose, disturb, draw_inputs, generators, output, step
+from app.nn.stack import (
+    Purpose,
+    StackConfig,
+    disturb,
+    draw_inputs,
+    generators,
+    output,
+    step,
+)
 from app.nn.tensor import Array
 from app.nn.wirings import WIRINGS
 from app.probes import beta, theory
@@ -59,33 +67,40 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, MEASURE_TAKES)
     stack = stack_config(config, max(config["depths"]))
-    column = {2 * depth - 1: j for j, depth in enumerate(config["depths"])}
-    seed, change = config["seed"], config["change"]
-    values: dict[str, Array] = {w: np.empty((0, len(column))) for w in config["wiring"]}
+    chosen = [depth - 1 for depth in config["depths"]]
+    values: dict[str, Array] = {}
     for samples in runs(stack, 0, config["seeds"]):
-        fresh = {w: np.empty((len(samples), len(column))) for w in values}
-        clean = dict.fromkeys(values, draw_inputs(stack, seed, samples))
-        disturbed = dict(clean)
-        for drawn in drawn_sublayers(stack, seed, samples):
-            if drawn is not None:
-                if drawn.index % 2 == 0:  # a layer begins, with noise of its own
-                    noise = generators(seed, samples, drawn.layer, Purpose.NOISE)
-                for w in values:
-                    clean[w] = step(WIRINGS[w], clean[w], drawn.branch)
-                    yield None
-                yield from disturb(drawn.matrices, change, noise)
-                for w in values:
-                    disturbed[w] = step(WIRINGS[w], disturbed[w], drawn.branch)
-                    yield None
-                if drawn.index in column:
-                    for w in values:
-                        change_of_output = _relative_change(
-                            output(WIRINGS[w], clean[w]), output(WIRINGS[w], disturbed[w])
-                        )
-                        fresh[w][:, column[drawn.index]] = change_of_output / change**2
-            yield None
-        values = {w: np.concatenate([values[w], fresh[w]]) for w in values}
-        yield _result("sensitivity", config, values)
+        fresh = yield from _perturbed(config, stack, samples)
+        values = {w: np.concatenate([values.get(w, of[:0]), of]) for w, of in fresh.items()}
+        yield _result("sensitivity", config, {w: of[:, chosen] for w, of in values.items()})
+
+
+def _perturbed(
+    config: Mapping[str, Any], stack: StackConfig, samples: range
+) -> Generator[None, None, dict[str, Array]]:
+    """‖ΔF‖²/‖F‖²/δ² of the stack cut off after each of its layers: (samples, N) per wiring."""
+    seed, change = config["seed"], config["change"]
+    wirings = {w: WIRINGS[w] for w in config["wiring"]}
+    values: dict[str, Array] = {w: np.empty((len(samples), stack.depth)) for w in wirings}
+    clean = dict.fromkeys(wirings, draw_inputs(stack, seed, samples))
+    disturbed = dict(clean)
+    for drawn in drawn_sublayers(stack, seed, samples):
+        yield
+        if drawn is None:
+            continue
+        if drawn.begins_layer:  # with noise of its own
+            noise = generators(seed, samples, drawn.layer, Purpose.NOISE)
+        for w, wiring in wirings.items():
+            clean[w] = step(wiring, clean[w], drawn.branch)
+            yield
+        yield from disturb(drawn.matrices, change, noise)
+        for w, wiring in wirings.items():
+            disturbed[w] = step(wiring, disturbed[w], drawn.branch)
+            if drawn.ends_layer:
+                moved = _relative_change(output(wiring, clean[w]), output(wiring, disturbed[w]))
+                values[w][:, drawn.layer] = moved / change**2
+            yield
+    return values
 
 
 def _relative_change(before: Array, after: Array) -> Array:
