@@ -1,0 +1,212 @@
+"""The probes from a terminal: formats, refusals, Ctrl-C, and the way into .venv."""
+
+import ast
+import csv
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from app import __main__ as terminal
+from app.probes import NUMBERS_VERSION, beta, sensitivity
+from app.probes.options import OPTIONS
+
+ROOT = Path(__file__).resolve().parents[1]
+SMALL = ["--width", "32", "--seeds", "3"]
+
+
+def run(capsys, *arguments):
+    """Exit code, standard output, standard error."""
+    try:
+        code = terminal.main([str(argument) for argument in arguments])
+    except SystemExit as end:
+        code = end.code
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def last(answers):
+    return [answer for answer in answers if answer is not None][-1]
+
+
+# ---------------------------------------------------------------- formats
+
+
+def test_json_is_the_probe_s_result_with_every_digit(capsys):
+    code, out, err = run(
+        capsys, "probe", "sensitivity", "--wiring", "post_ln", "--depths", "1,2,3", *SMALL, "--json"
+    )
+    config = {"wiring": "post_ln", "depths": (1, 2, 3), "width": 32, "seeds": 3}
+    expected = asdict(last(sensitivity.measure(config)))
+    answer = json.loads(out)
+    assert (code, err) == (0, "")
+    assert list(answer) == ["probe", "version", "config", "columns", "summary"]
+    assert answer["probe"] == "sensitivity"
+    assert answer["version"] == NUMBERS_VERSION == "1"
+    assert answer["config"] == json.loads(json.dumps(expected["config"]))
+    assert answer["columns"] == expected["columns"]
+    assert answer["summary"] == expected["summary"]
+
+
+def test_json_says_null_where_one_seed_has_no_error(capsys):
+    _, out, _ = run(capsys, "probe", "beta", "--width", 32, "--seeds", 1, "--depth", 1, "--json")
+    assert json.loads(out)["columns"]["post_ln_se"] == [None, None]
+
+
+def test_csv_has_the_columns_of_the_result(capsys):
+    code, out, _ = run(capsys, "probe", "beta", "--depth", 2, *SMALL, "--csv")
+    expected = last(beta.measure({"depth": 2, "width": 32, "seeds": 3})).columns
+    header, *rows = csv.reader(io.StringIO(out))
+    assert code == 0
+    assert header == list(expected)
+    assert [float(row[header.index("pre_ln")]) for row in rows] == expected["pre_ln"]
+
+
+def test_without_a_format_a_table_for_eyes_and_the_summary(capsys):
+    code, out, _ = run(capsys, "probe", "estimate", "--depths", "1,2,3", *SMALL)
+    assert code == 0
+    blocks = out.split("\n\n")
+    assert [block.split()[:2] for block in blocks[:3]] == [
+        ["depth", "post_ln"],
+        ["depth", "pre_ln"],
+        ["depth", "ratio"],
+    ]
+    assert all(len({len(line) for line in block.splitlines()}) == 1 for block in blocks[:3])
+    assert "fits pre_ln log slope" in blocks[3]
+
+
+@pytest.mark.parametrize("name", ["beta", "estimate", "sensitivity"])
+def test_help_names_every_option_with_what_is_allowed(capsys, name):
+    code, out, _ = run(capsys, "probe", name, "--help")
+    text = " ".join(out.split())
+    assert code == 0
+    for option in terminal.probes()[name].takes:
+        assert f"--{option}" in text
+        assert OPTIONS[option].allowed in text
+        assert f"(default: {OPTIONS[option].format(OPTIONS[option].default)})" in text
+
+
+# ---------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["sensitivity", "--depths", "99"], "from 1 to 48; it was '99'."),
+        (["beta", "--depth", "-3"], "from 1 to 48; it was '-3'."),
+        (["beta", "--width", "100"], "a multiple of 16 from 16 to 768; it was '100'."),
+        (["beta", "--attention", "linear"], "one of uniform, softmax; it was 'linear'."),
+        (["beta", "--wiring", "magic"], "one or more of post_ln, pre_ln, "),
+        (["beta", "--change", "0.1"], "unrecognized arguments: --change"),  # beta takes none
+        (["magic"], "'magic'"),
+        (["beta", "--json", "--csv"], "not allowed with"),
+        ([], "NAME"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_one_line(capsys, arguments, sentence):
+    code, out, err = run(capsys, "probe", *arguments)
+    assert code == 2
+    assert out == ""
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+# ---------------------------------------------------------------- Ctrl-C
+
+
+def interrupted(after):
+    """The real measurement, with a real SIGINT once `after` partial Results have come."""
+
+    def measure(config):
+        results = 0
+        for answer in sensitivity.measure(config):
+            if results == after:
+                signal.raise_signal(signal.SIGINT)
+            results += answer is not None
+            yield answer
+
+    return terminal.Probe(measure, sensitivity.MEASURE_TAKES, "")
+
+
+def test_ctrl_c_prints_what_is_done_so_far(capsys, monkeypatch):
+    monkeypatch.setattr("app.probes.draws.RUN", 2 * 3 * 32 * 32)  # two seeds at a time
+    monkeypatch.setattr(terminal, "probes", lambda: {"sensitivity": interrupted(after=1)})
+    arguments = ["--width", "32", "--depths", "1,2,3", "--json"]
+    code, out, err = run(capsys, "probe", "sensitivity", "--seeds", "6", *arguments)
+    assert code == 130
+    assert err == "Stopped after 2 of 6 seeds were done.\n"
+    _, complete, _ = run(capsys, "probe", "sensitivity", "--seeds", "2", *arguments)
+    assert json.loads(out)["summary"]["seeds"] == 2
+    monkeypatch.undo()
+    _, complete, _ = run(capsys, "probe", "sensitivity", "--seeds", "2", *arguments)
+    assert json.loads(out)["columns"] == json.loads(complete)["columns"]
+
+
+def test_ctrl_c_before_the_first_seeds_says_so(capsys, monkeypatch):
+    monkeypatch.setattr(terminal, "probes", lambda: {"sensitivity": interrupted(after=0)})
+    code, out, err = run(capsys, "probe", "sensitivity", *SMALL)
+    assert (code, out, err) == (130, "", "Stopped before any seed was done.\n")
+
+
+# ---------------------------------------------------------------- the way into .venv
+
+
+def test_the_file_is_read_by_python_3_8():
+    source = (ROOT / "app" / "__main__.py").read_text(encoding="utf-8")
+    ast.parse(source, feature_version=(3, 8))
+    assert "from __future__ import annotations" in source  # list[str] would fail at definition
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """A project with nothing but the terminal in it."""
+    (tmp_path / "app").mkdir()
+    for name in ("__init__.py", "__main__.py"):
+        shutil.copy(ROOT / "app" / name, tmp_path / "app" / name)
+    return tmp_path
+
+
+def started_without_numpy(folder, *arguments):
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    return subprocess.run(
+        [sys.executable, "-S", "-m", "app", *arguments],  # -S: no site-packages
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_python_that_cannot_compute_hands_over_to_the_one_in_venv(elsewhere):
+    python = elsewhere / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\necho "$PYTHONPATH"\nprintf "%s|" "$@"\nexit 7\n')
+    python.chmod(0o755)
+    done = started_without_numpy(elsewhere, "probe", "beta", "--wiring", "post_ln, pre_ln")
+    assert done.returncode == 7
+    assert done.stdout == f"{elsewhere}\n-m|app|probe|beta|--wiring|post_ln, pre_ln|"
+
+
+def test_without_a_venv_one_sentence_says_how_to_make_it(elsewhere):
+    done = started_without_numpy(elsewhere, "probe", "beta")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "python3 build.py build" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_numbers_come_out_whichever_python_starts():
+    if not terminal.VENV_PYTHON.exists():
+        pytest.skip("this project has no .venv yet")
+    done = started_without_numpy(ROOT, "probe", "beta", "--depth", "1", *SMALL, "--json")
+    assert done.returncode == 0, done.stderr
+    expected = last(beta.measure({"depth": 1, "width": 32, "seeds": 3})).columns
+    assert json.loads(done.stdout)["columns"]["pre_ln"] == pytest.approx(expected["pre_ln"])
