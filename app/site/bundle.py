@@ -103,17 +103,26 @@ def check_versions() -> None:
                 f"{name} {found} is installed but app/site/runtime.json says {wanted}; make one "
                 "follow the other."
             )
-    script = package_folder("bokeh") / "server" / "static" / "js" / "bokeh.min.js"
-    check_bokehjs(script.read_text(encoding="utf-8"), importlib.metadata.version("bokeh"))
+    bokehjs = package_folder("bokeh") / "server" / "static" / "js" / "bokeh.min.js"
+    check_bokehjs(bokehjs.read_text(encoding="utf-8"), fetch.PINS["python"]["bokeh"])
+    package = json.loads((package_folder("panel") / "package.json").read_text(encoding="utf-8"))
+    check_same("Panel's JavaScript", package["version"], fetch.PINS["python"]["panel"])
 
 
 def check_bokehjs(script: str, wanted: str) -> None:
-    """Raise Failure unless BokehJS, which carries its version in its text, has the wanted one."""
-    found = set(re.findall(r'version\s*=\s*"(\d+\.\d+\.\d+[^"]*)"', script))
-    if wanted not in found:
+    """Raise Failure unless BokehJS has the wanted version.
+
+    One of its modules exports nothing but that; others carry versions of what they bundle.
+    """
+    found = re.search(r'function _\([\w,]*\)\{\w\(\),\w\.version="([^"]+)"\}', script)
+    check_same("BokehJS", found[1] if found else "unknown", wanted)
+
+
+def check_same(name: str, found: str, wanted: str) -> None:
+    """Raise Failure if JavaScript and Python have drifted apart."""
+    if found != wanted:
         raise Failure(
-            f"BokehJS says version {', '.join(sorted(found)) or 'nothing'} but Python's Bokeh is "
-            f"{wanted}; reinstall bokeh (remove .venv and run the command again)."
+            f"{name} is {found} but its Python is {wanted}; remove .venv and run the command again."
         )
 
 

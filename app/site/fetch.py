@@ -140,7 +140,7 @@ def from_pip(source: dict[str, Any], wanted: list[Wanted], folder: Path) -> None
     with tempfile.TemporaryDirectory() as scratch:
         done = subprocess.run(
             [sys.executable, "-m", "pip", "download", "--no-deps", "--no-cache-dir",
-             "--only-binary=:all:", "--python-version", source["python"], "--dest", scratch,
+             "--retries=2", "--only-binary=:all:", "--python-version", source["python"], "--dest", scratch,
              source["package"]],
             stderr=subprocess.PIPE, text=True, check=False,  # pip shows its own progress
         )

@@ -91,6 +91,11 @@ def explain_npm(said: str) -> str:
             "A downloaded JavaScript package does not have the hash that package-lock.json names, "
             "so nothing was installed; if a proxy or mirror changed it, use another."
         )
+    if any(word in said for word in DAMAGED):
+        return (
+            "A JavaScript package's download was cut off or damaged; check the network and run the "
+            "command again."
+        )
     if any(word in said for word in NO_NETWORK):
         return (
             "The JavaScript packages could not be fetched; check the network and run the command "
@@ -100,6 +105,7 @@ def explain_npm(said: str) -> str:
     return f"The JavaScript packages could not be installed ({last_line(os.linesep.join(lines))})."
 
 
+DAMAGED = ("length check", "header check", "data check", "Z_BUF_ERROR", "TAR_BAD", "unexpected end")
 NO_NETWORK = (
     "ENOTFOUND", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "EAI_AGAIN", "ERR_SOCKET_TIMEOUT",
     "socket hang up", "network",

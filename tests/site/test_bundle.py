@@ -1,0 +1,235 @@
+"""The runtime folder: small, neutral, whole, and a Python that computes what this one computes."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import importlib.metadata
+import io
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app import live
+from app.experiments import EXPERIMENTS
+from app.site import bundle, fetch, node
+from app.site.environment import Failure
+
+ARCHIVES = ("stdlib", "numpy", "packages", "app")
+UNWANTED = ("pandas", "PIL", "contourpy", "narwhals", "tornado", "requests", "panel_material_ui")
+
+
+@pytest.fixture(scope="module")
+def runtime() -> bundle.Runtime:
+    return bundle.make(fetch.cache_folder())
+
+
+@pytest.fixture(scope="module")
+def archives(runtime: bundle.Runtime) -> dict[str, zipfile.ZipFile]:
+    return {
+        name: zipfile.ZipFile(io.BytesIO(gzip.decompress((runtime.folder / f"{name}.gz.bin").read_bytes())))
+        for name in ARCHIVES
+    }
+
+
+@pytest.fixture(scope="module")
+def computed(
+    runtime: bundle.Runtime, archives: dict[str, zipfile.ZipFile], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
+    """What the shipped files compute under Node, laid out as the worker lays them out."""
+    root = tmp_path_factory.mktemp("shipped")
+    core, site, out = root / "core", root / "site", root / "out"
+    core.mkdir()
+    out.mkdir()
+    for shipped, name in {
+        "pyodide.js": "pyodide.mjs", "pyodide.asm.js": "pyodide.asm.js",
+        "python.gz.bin": "pyodide.asm.wasm", "stdlib.gz.bin": "python_stdlib.zip",
+        "lock.json": "pyodide-lock.json",
+    }.items():  # fmt: skip
+        content = (runtime.folder / shipped).read_bytes()
+        (core / name).write_bytes(gzip.decompress(content) if shipped.endswith(".gz.bin") else content)
+    for name in ("numpy", "packages", "app"):
+        archives[name].extractall(site)
+    step = {
+        "script": str(Path(__file__).with_name("in_the_browser.py")), "answer": "/out/answer.json",
+        "packages": ["numpy", "panel", "bokeh", "param"], "absent": UNWANTED,
+    }  # fmt: skip
+    node.inside_pyodide(core, {bundle.SITE: site, "/out": out}, [step])
+    answer: dict[str, Any] = json.loads((out / "answer.json").read_text(encoding="utf-8"))
+    return answer
+
+
+# --- what it computes -----------------------------------------------------------------------------
+
+
+def test_the_shipped_python_has_the_pinned_versions(computed: dict[str, Any]) -> None:
+    assert computed["versions"] == fetch.PINS["python"]
+
+
+def test_the_shipped_numpy_draws_the_numbers_that_this_one_draws(computed: dict[str, Any]) -> None:
+    assert computed["normals"] == np.random.default_rng(7).standard_normal(5).tolist()
+
+
+def test_nothing_that_no_lesson_needs_is_shipped(computed: dict[str, Any]) -> None:
+    assert computed["absent"] == list(UNWANTED)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_document_built_in_the_browser_has_the_models_of_the_one_built_here(
+    computed: dict[str, Any], name: str
+) -> None:
+    _, built = live.fresh(name, "en")
+    assert computed["experiments"][name]["digest"] == built.digest
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_word_and_digit_computed_in_the_browser_is_the_one_computed_here(
+    computed: dict[str, Any], name: str
+) -> None:
+    experiment, _ = live.fresh(name, "en")
+    while experiment.step():
+        pass
+    assert computed["experiments"][name]["status"] == "ready"
+    assert computed["experiments"][name]["parts"] == experiment.parts()
+
+
+# --- what it consists of --------------------------------------------------------------------------
+
+
+def test_every_file_is_as_listed_and_the_folder_has_no_other(runtime: bundle.Runtime) -> None:
+    for file in runtime.files:
+        content = (runtime.folder / file.name).read_bytes()
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (file.bytes, file.sha256)
+    listed = json.loads((runtime.folder / "files.json").read_text(encoding="utf-8"))
+    assert [entry["name"] for entry in listed] == [file.name for file in runtime.files]
+    names = {path.name for path in runtime.folder.iterdir()}
+    assert names == {file.name for file in runtime.files} | {"files.json"}
+
+
+def test_names_are_neutral(runtime: bundle.Runtime) -> None:
+    for file in runtime.files:
+        assert re.fullmatch(r"[\w.]+\.(js|json|txt|gz\.bin)", file.name), file.name
+
+
+def test_the_runtime_is_small(runtime: bundle.Runtime) -> None:
+    """Stock `panel convert` sends 23 MB; BokehJS and Panel's scripts add 0.9 MB to what is here."""
+    assert sum(file.bytes for file in runtime.files) < 9.6e6
+
+
+def test_archives_are_stored_zips_without_time_stamps(archives: dict[str, zipfile.ZipFile]) -> None:
+    for archive in archives.values():
+        for entry in archive.infolist():
+            assert entry.compress_type == zipfile.ZIP_STORED
+            assert entry.date_time == (1980, 1, 1, 0, 0, 0)
+        assert archive.namelist() == sorted(archive.namelist())
+        assert archive.namelist()
+
+
+def test_no_source_test_or_stub_is_shipped(archives: dict[str, zipfile.ZipFile]) -> None:
+    for archive in archives.values():
+        for path in archive.namelist():
+            assert not path.endswith((".py", ".pyi", ".h", ".a", ".map", ".ts")), path
+            assert "/tests/" not in path, path
+            assert not path.startswith(("numpy/f2py", "app/site", "app/web")), path
+
+
+def test_bytecode_is_of_the_shipped_interpreter_unchecked_and_without_time_stamp(
+    archives: dict[str, zipfile.ZipFile],
+) -> None:
+    heads = {
+        archive.read(path)[:8]
+        for archive in archives.values() for path in archive.namelist() if path.endswith(".pyc")
+    }
+    cpython_3_13 = (3571).to_bytes(2, "little") + b"\r\n"
+    assert heads == {cpython_3_13 + (1).to_bytes(4, "little")}
+
+
+def test_the_scripts_name_no_source_map(runtime: bundle.Runtime) -> None:
+    for name in ("pyodide.js", "pyodide.asm.js"):
+        assert b"sourceMappingURL" not in (runtime.folder / name).read_bytes()
+
+
+def test_notices_name_every_part_with_its_licence(
+    runtime: bundle.Runtime, archives: dict[str, zipfile.ZipFile]
+) -> None:
+    text = (runtime.folder / "THIRD_PARTY.txt").read_text(encoding="utf-8")
+    for name in ("Pyodide 0.28.3", "CPython", "Emscripten", "BokehJS", "Mozilla Public License"):
+        assert name in text
+    packed = {path.partition("/")[0] for name in ("packages", "numpy") for path in archives[name].namelist()}
+    for top in packed:
+        if top.endswith(".dist-info"):
+            continue
+        distributions = importlib.metadata.packages_distributions()[top.removesuffix(".pyc")]
+        for distribution in distributions:
+            title = f"{distribution} {importlib.metadata.version(distribution)} — "
+            assert title.lower() in text.lower(), distribution
+    assert "(see the name above)" not in text
+
+
+# --- how it is made -------------------------------------------------------------------------------
+
+
+def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
+    source = tmp_path / "source" / "package"
+    source.mkdir(parents=True)
+    (source / "__init__.py").write_text('"""Said."""\nNAMES = {"b", "a", "c"}\n\n\ndef f(): return NAMES\n')
+    (source / "data.css").write_text("p {}")
+    core = fetch.runtime(fetch.cache_folder())
+    made = []
+    for run in ("one", "two"):
+        out = tmp_path / run
+        out.mkdir()
+        tree = bundle.tree("/source", "/out/site", bundle.SITE, bundle.NO_DOCSTRINGS)
+        compiled = {"script": "compile.py", "trees": [tree], "skip": []}
+        packed = {
+            "script": "pack.py", "root": "/out/site", "zipped": True, "target": "/out/packed",
+            "paths": ["package/__init__.pyc", "package/data.css"],
+        }  # fmt: skip
+        node.inside_pyodide(core, {"/source": source.parent, "/out": out}, [compiled, packed])
+        made.append((out / "packed").read_bytes())
+    assert made[0] == made[1]
+    archive = zipfile.ZipFile(io.BytesIO(gzip.decompress(made[0])))
+    assert archive.read("package/data.css") == b"p {}"
+    assert b"Said." not in archive.read("package/__init__.pyc")
+
+
+def test_a_bokehjs_of_another_version_ends_the_build() -> None:
+    script = (bundle.package_folder("bokeh") / "server/static/js/bokeh.min.js").read_text("utf-8")
+    bundle.check_bokehjs(script, "3.9.2")
+    with pytest.raises(Failure, match=r"BokehJS is 3\.9\.2 but its Python is 3\.9\.1"):
+        bundle.check_bokehjs(script, "3.9.1")
+
+
+def test_a_package_of_another_version_than_pinned_ends_the_build(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(fetch.PINS["python"], "panel", "1.9.3")
+    with pytest.raises(Failure, match=r"panel 1\.9\.4 is installed but .* says 1\.9\.3"):
+        bundle.make(fetch.cache_folder())
+
+
+def test_a_result_that_fails_half_way_is_not_kept(tmp_path: Path) -> None:
+    kept = bundle.Kept(tmp_path)
+
+    def fail(out: Path) -> None:
+        (out / "half").write_text("half")
+        raise Failure("cut off")
+
+    with pytest.raises(Failure):
+        kept.folder_of("kind", "key", fail)
+    assert list((tmp_path / "kind").iterdir()) == []
+    folder = kept.folder_of("kind", "key", lambda out: None)
+    assert kept.folder_of("kind", "key", fail) == folder
+
+
+def test_only_the_newest_results_are_kept(tmp_path: Path) -> None:
+    kept = bundle.Kept(tmp_path, newest=2)
+    for key in "abc":
+        kept.folder_of("kind", key, lambda out: None)
+        kept.folder_of("kind", "a", lambda out: None)
+    assert {path.name for path in (tmp_path / "kind").iterdir()} == {"a", "c"}
