@@ -276,38 +276,34 @@
         attributeFilter: ["aria-valuetext", "disabled"],
       });
       this.observers.push(observer);
-      const typed = (/** @type {Event} */ event) => this.typed(tag, event.target);
+      const typed = (/** @type {Event} */ event) => this.typed(control, event.target);
       view.shadow_el.addEventListener("change", typed, true); // before Bokeh
       view.shadow_el.addEventListener("touchstart", letScroll, { capture: true, passive: true });
       if (tag.option !== undefined) {
         const name = tag.option;
         this.controls.set(name, control);
-        let last = textOf(control);
         model.properties[tag.property].change.connect(() => {
-          const text = textOf(control);
-          if (text === "") {
-            this.quietly(() => show(control, last)); // an emptied field means nothing
-            return;
-          }
-          last = text;
           refresh();
-          if (this.quiet === 0) this.changed(name, text);
+          if (this.quiet === 0) this.changed(name, textOf(control));
         });
       }
       refresh();
     }
 
     /**
-     * Bokeh clamps what is typed into a number's field without a word; here are the words.
-     * @param {Tag} tag
+     * Bokeh's spinner would drop a number out of bounds without a word: clamp it, and say so.
+     * @param {Control} control
      * @param {EventTarget | null} field
      */
-    typed(tag, field) {
+    typed({ tag, model }, field) {
       if (!tag.clamped || !(field instanceof HTMLInputElement)) return;
       const given = field.value;
-      const used = String(Math.min(Math.max(Number(given), Number(tag.low)), Number(tag.high)));
-      const sentence = tag.clamped.replace("{given}", given).replace("{used}", used);
-      this.part("notice", Number(given) === Number(used) ? "" : sentence);
+      const low = Number(tag.low);
+      const number = given.trim() === "" ? NaN : Number(given);
+      const used = Number.isNaN(number) ? model[tag.property] : Math.min(Math.max(number, low), Number(tag.high));
+      const sentence = tag.clamped.replace("{given}", given).replace("{used}", String(used));
+      field.value = String(used);
+      this.part("notice", Number.isNaN(number) || number === used ? "" : sentence);
     }
 
     /** @param {string} name @param {string} text */
@@ -412,12 +408,11 @@
   }
 
   /**
-   * The canonical text of what the control shows; empty when it shows nothing.
+   * The canonical text of what the control shows.
    * @param {Control} control
    */
   function textOf({ tag, model }) {
     const held = model[tag.property];
-    if (held === null || held === undefined) return "";
     return tag.indexed && tag.values !== null ? tag.values[held] : String(held);
   }
 
@@ -465,13 +460,12 @@
    * Whether the reader has hold of it just now: dragging the handle, or typing in the field.
    * @param {Control} control
    */
-  function inHand({ model, view }) {
+  function inHand({ view }) {
     /** @type {ShadowRoot} */
     const shadow = view.shadow_el;
     if (shadow.querySelector(".noUi-active") !== null) return true;
     const field = shadow.activeElement;
-    return field instanceof HTMLInputElement && field.type === "text" && field.value !== view.format_value
-      && model.value !== null;
+    return field instanceof HTMLInputElement && field.type === "text" && field.value !== view.format_value;
   }
 
   // -------------------------------------------------------------------------- names and reach
