@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, ClassVar, Literal
 
@@ -171,9 +171,9 @@ class Experiment(ABC):
             control = self.controls[name]
             assert control.option is not None
             value, notice = control.option.parse(text)
-            held = control.set(value)
-            if notice is None and held != value:
-                notice = Notice("rounded", name, text, control.text, None, None)
+            if control.set(value) != value:
+                notice = notice or Notice("rounded", name, text, "", None, None)
+                notice = replace(notice, used=control.text)
             if notice is not None:
                 self._notices.append(self._in_words(notice, control))
         self.values = self._read()

@@ -22,10 +22,13 @@ from app.ui.theme import SERIES
 WIRINGS = ("post_ln", "pre_ln")
 DEEPEST = int(OPTIONS["depth"].high or 0)
 DEPTHS: tuple[int, ...] = OPTIONS["depths"].default  # where points are drawn and laws are fitted
-AXIS = Option("axis", "choice", "linear", choices=("linear", "log2"))
 CHANGES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 WIDTHS = (32, 64, 128, 256, 512)
 SEEDS = (1, 2, 4, 8, 16, 24, 48, 96)
+AXIS = Option("axis", "choice", "linear", choices=("linear", "log2"))
+CHANGE = replace(OPTIONS["change"], low=CHANGES[0], high=CHANGES[-1])
+WIDTH = replace(OPTIONS["width"], low=WIDTHS[0], high=WIDTHS[-1], step=1)
+SEED_COUNT = replace(OPTIONS["seeds"], low=SEEDS[0], high=SEEDS[-1])
 
 WIDE = 128  # from here on, means; below, geometric means
 SHALLOW = 4  # up to here no measurement tells N from ln N
@@ -63,10 +66,10 @@ class Sensitivity(Experiment):
         return [
             slider(OPTIONS["depth"], self.say),
             switch(AXIS, self.say),
-            slider(OPTIONS["change"], self.say, values=CHANGES, shown=self.percent),
-            select(OPTIONS["width"], self.say, values=WIDTHS, shown=str),
+            slider(CHANGE, self.say, values=CHANGES, shown=self.percent),
+            select(WIDTH, self.say, values=WIDTHS, shown=str),
             switch(OPTIONS["attention"], self.say),
-            select(OPTIONS["seeds"], self.say, values=SEEDS, shown=str),
+            select(SEED_COUNT, self.say, values=SEEDS, shown=str),
             number(OPTIONS["seed"], self.say),
         ]
 

@@ -33,6 +33,13 @@ _PAIRED = """
 """
 
 
+# What a chart holds before it is told anything. The page may already show another state's chart
+# (the stored one) when ours begins, and is sent only what changes: so everything told must differ
+# from what is held, also an empty curve.
+_UNTOLD = {"x": [math.nan], "y": [math.nan], "low": [math.nan], "high": [math.nan], "text": [""]}
+_NOWHERE = (-2, -1)
+
+
 class Chart:
     """One Bokeh figure and its named glyphs.
 
@@ -43,8 +50,8 @@ class Chart:
     def __init__(self, *, height: int = 320) -> None:
         self.plot: figure = theme.figure(
             height=height,
-            x_range=Range1d(start=0, end=1),
-            y_range=Range1d(start=0, end=1),
+            x_range=Range1d(start=_NOWHERE[0], end=_NOWHERE[1]),
+            y_range=Range1d(start=_NOWHERE[0], end=_NOWHERE[1]),
             min_border_right=_LABEL_SPACE,
         )
         self.plot.stylesheets = []
@@ -95,7 +102,11 @@ class Chart:
     def upright(self, name: str) -> None:
         """A thin vertical line that marks one x."""
         span = Span(
-            dimension="height", location=0, line_color=NEUTRAL, line_dash=[3, 3], level="underlay"
+            dimension="height",
+            location=None,
+            line_color=NEUTRAL,
+            line_dash=[3, 3],
+            level="underlay",
         )
         self.plot.add_layout(span)
         self._spans[name] = span
@@ -162,7 +173,7 @@ class Chart:
     # ------------------------------------------------------------------
 
     def _source(self, name: str, *columns: str) -> ColumnDataSource:
-        source = ColumnDataSource(name=name, data={column: [] for column in columns})
+        source = ColumnDataSource(name=name, data={column: _UNTOLD[column] for column in columns})
         self._sources[name] = source
         return source
 

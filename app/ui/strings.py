@@ -35,7 +35,8 @@ class Strings:
     def __contains__(self, key: str) -> bool:
         return key in self._texts
 
-    def keys(self) -> set[str]:
+    def names(self) -> set[str]:
+        """Every key there is."""
         return set(self._texts)
 
     def raw(self, key: str) -> str | dict[str, str]:

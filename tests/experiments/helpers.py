@@ -1,0 +1,35 @@
+"""Running an experiment without a page."""
+
+import re
+from collections.abc import Mapping
+from html import unescape
+
+from app.experiments.sensitivity import Sensitivity
+
+SMALL = {"width": "32", "seeds": "4"}  # a fraction of a second
+
+
+def finish(experiment: Sensitivity) -> None:
+    while experiment.step():
+        pass
+
+
+def shown(state: Mapping[str, str] = SMALL, language: str = "en") -> Sensitivity:
+    """An experiment that has come to rest at `state`."""
+    experiment = Sensitivity(language)
+    experiment.set(state)
+    finish(experiment)
+    return experiment
+
+
+def measured(state: Mapping[str, str] = SMALL, language: str = "en") -> Sensitivity:
+    experiment = shown(state, language)
+    experiment.press("perturb")
+    finish(experiment)
+    return experiment
+
+
+def words(experiment: Sensitivity, part: str) -> str:
+    """A part as a reader sees it."""
+    plain = unescape(re.sub(r"<[^>]+>", " ", experiment.parts()[part]))
+    return re.sub(r"\s+", " ", plain).strip()

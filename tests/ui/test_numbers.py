@@ -1,0 +1,58 @@
+"""Numbers in words: few digits, the same everywhere."""
+
+import math
+
+import pytest
+
+from app.ui.numbers import percent, r_squared, significant, with_error
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (0.0123, 3, "0.0123"),
+        (5.664, 3, "5.66"),
+        (9.996, 3, "10.0"),
+        (54.19, 3, "54.2"),
+        (-2.0, 3, "−2.00"),
+        (-0.0001, 1, "−0.0001"),
+        (0.0, 3, "0"),
+        (123456.0, 3, "123000"),
+        (1.234e6, 3, "1.23 × 10⁶"),
+        (1.234e-5, 3, "1.23 × 10⁻⁵"),
+        (math.inf, 3, "∞"),
+        (math.nan, 3, "–"),
+    ],
+)
+def test_significant_digits(value: float, digits: int, text: str) -> None:
+    assert significant(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (5.712, 0.43, "5.7 ± 0.4"),
+        (5.712, 0.134, "5.71 ± 0.13"),
+        (27.8, 1.49, "27.8 ± 1.5"),
+        (123.4, 12.0, "123 ± 12"),
+        (9.99, 0.096, "10.0 ± 0.1"),
+        (10.48, 2.33, "10 ± 2"),
+        (1043.0, 260.0, "1000 ± 300"),
+        (1.0, math.nan, "1.00"),
+        (math.nan, 0.1, "–"),
+    ],
+)
+def test_a_value_has_the_digits_of_its_error(value: float, error: float, text: str) -> None:
+    assert with_error(value, error) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.5, "0.500"), (0.9938, "0.994"), (0.99961, "0.9996"), (1.0, "> 0.9999"), (-0.3, "−0.300")],
+)
+def test_r_squared_is_told_from_one(value: float, text: str) -> None:
+    assert r_squared(value) == text
+
+
+def test_shares_are_percentages_without_needless_zeros() -> None:
+    assert [percent(share) for share in (0.001, 0.01, 0.05, 0.1)] == ["0.1", "1", "5", "10"]
