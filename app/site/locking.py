@@ -28,10 +28,30 @@ def write() -> None:
         if LOCK.exists():
             shutil.copy(LOCK, draft)
         done = subprocess.run(
-            [uv(Path(folder)), "pip", "compile", "--universal", "--python-version", "3.11",
-             "--generate-hashes", "--no-header", "--no-emit-index-url", "--no-annotate", "--quiet",
-             "--group", "build", "--group", "test", "--output-file", str(draft), "pyproject.toml"],
-            cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False,
+            [
+                uv(Path(folder)),
+                "pip",
+                "compile",
+                "--universal",
+                "--python-version",
+                "3.11",
+                "--generate-hashes",
+                "--no-header",
+                "--no-emit-index-url",
+                "--no-annotate",
+                "--quiet",
+                "--group",
+                "build",
+                "--group",
+                "test",
+                "--output-file",
+                str(draft),
+                "pyproject.toml",
+            ],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
         if done.returncode:
             raise Failure(f"uv could not resolve the dependencies ({done.stderr.strip()}).")
@@ -49,4 +69,8 @@ def uv(folder: Path) -> str:
     venv.create(folder / "uv", with_pip=True)
     command = [str(environment.venv_python(folder / "uv")), "-m", "pip", "install", "--quiet", "uv"]
     environment.run(command, environment.explain_pip)
-    return str(environment.venv_python(folder / "uv").with_name("uv" + (".exe" if sys.platform == "win32" else "")))
+    return str(
+        environment.venv_python(folder / "uv").with_name(
+            "uv" + (".exe" if sys.platform == "win32" else "")
+        )
+    )

@@ -33,8 +33,12 @@ def npm(arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[s
     path = f"{node().parent}{os.pathsep}{os.environ.get('PATH', '')}"
     return subprocess.run(
         [str(node()), str(modules / "npm" / "bin" / "npm-cli.js"), *arguments],
-        cwd=folder, env={**os.environ, "PATH": path}, text=True, capture_output=True, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        text=True,
+        capture_output=True,
+        check=False,
+    )
 
 
 def packages(modules: Path = MODULES) -> None:
@@ -59,8 +63,9 @@ def packages_are_whole(modules: Path) -> bool:
     named = json.loads(lock.read_text(encoding="utf-8"))["packages"]
     return all(
         (modules.parent / path).is_dir()
-        for path, package in named.items() if path and not package.get("optional")
-    )  # fmt: skip
+        for path, package in named.items()
+        if path and not package.get("optional")
+    )
 
 
 def _install(modules: Path) -> None:
@@ -101,18 +106,28 @@ def explain_npm(said: str) -> str:
             "The JavaScript packages could not be fetched; check the network and run the command "
             "again."
         )
-    lines = [line for line in said.splitlines() if "npm error" in line and "log of this" not in line]
+    lines = [
+        line for line in said.splitlines() if "npm error" in line and "log of this" not in line
+    ]
     return f"The JavaScript packages could not be installed ({last_line(os.linesep.join(lines))})."
 
 
 DAMAGED = ("length check", "header check", "data check", "Z_BUF_ERROR", "TAR_BAD", "unexpected end")
 NO_NETWORK = (
-    "ENOTFOUND", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "EAI_AGAIN", "ERR_SOCKET_TIMEOUT",
-    "socket hang up", "network",
-)  # fmt: skip
+    "ENOTFOUND",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "ETIMEDOUT",
+    "EAI_AGAIN",
+    "ERR_SOCKET_TIMEOUT",
+    "socket hang up",
+    "network",
+)
 
 
-def inside_pyodide(core: Path, mounts: Mapping[str, Path], steps: Sequence[Mapping[str, Any]]) -> str:
+def inside_pyodide(
+    core: Path, mounts: Mapping[str, Path], steps: Sequence[Mapping[str, Any]]
+) -> str:
     """Run scripts of `inside/` in Pyodide under Node, in order, in one interpreter.
 
     `core` holds Pyodide's own files, `mounts` maps folders inside to folders outside. Returns what
@@ -128,8 +143,10 @@ def inside_pyodide(core: Path, mounts: Mapping[str, Path], steps: Sequence[Mappi
         path.write_text(json.dumps(plan), encoding="utf-8")
         done = subprocess.run(
             [str(node()), str(HERE / "inside.mjs"), str(path)],
-            text=True, capture_output=True, check=False,
-        )  # fmt: skip
+            text=True,
+            capture_output=True,
+            check=False,
+        )
     if done.returncode:
         names = ", ".join(str(step["script"]) for step in steps)
         raise Failure(f"{names} failed inside Pyodide:\n{done.stderr.strip()}")

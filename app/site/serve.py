@@ -77,7 +77,7 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(body=False)
 
     def answer(self, body: bool) -> None:
-        """Send the file that the address names, or say that it has not changed, or that there is none."""
+        """Send what the address names, or say that it has not changed or that there is none."""
         path = urlsplit(self.path).path
         if self.server.base.startswith(path) and path != self.server.base:
             return self.redirect(self.server.base)

@@ -1,4 +1,4 @@
-"""Servers that stand where the network is: real HTTP on this machine, that also cuts off or lies."""
+"""Servers that stand where the network is: real HTTP on this machine, which cuts off or lies."""
 
 from __future__ import annotations
 
@@ -125,7 +125,9 @@ def index(net: Net, pip_from: Callable[[str], None]) -> Callable[..., str]:
     def add(name: str, version: str, files: dict[str, bytes]) -> str:
         file = f"{name}-{version}-py3-none-any.whl"
         net.files[f"/files/{file}"] = wheel(name, version, files)
-        net.files[f"/simple/{name.replace('_', '-')}/"] = f'<a href="/files/{file}">{file}</a>'.encode()
+        net.files[f"/simple/{name.replace('_', '-')}/"] = (
+            f'<a href="/files/{file}">{file}</a>'.encode()
+        )
         return f"/files/{file}"
 
     pip_from(net.address)

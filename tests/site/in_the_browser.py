@@ -24,7 +24,9 @@ for name in EXPERIMENTS:
     while experiment.step():
         pass
     answer["experiments"][name] = {
-        "digest": built.digest, "parts": experiment.parts(), "status": experiment.status,
+        "digest": built.digest,
+        "parts": experiment.parts(),
+        "status": experiment.status,
     }
 with open(plan["answer"], "w", encoding="utf-8") as file:
     json.dump(answer, file)

@@ -32,14 +32,18 @@ def runtime() -> bundle.Runtime:
 @pytest.fixture(scope="module")
 def archives(runtime: bundle.Runtime) -> dict[str, zipfile.ZipFile]:
     return {
-        name: zipfile.ZipFile(io.BytesIO(gzip.decompress((runtime.folder / f"{name}.gz.bin").read_bytes())))
+        name: zipfile.ZipFile(
+            io.BytesIO(gzip.decompress((runtime.folder / f"{name}.gz.bin").read_bytes()))
+        )
         for name in ARCHIVES
     }
 
 
 @pytest.fixture(scope="module")
 def computed(
-    runtime: bundle.Runtime, archives: dict[str, zipfile.ZipFile], tmp_path_factory: pytest.TempPathFactory
+    runtime: bundle.Runtime,
+    archives: dict[str, zipfile.ZipFile],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, Any]:
     """What the shipped files compute under Node, laid out as the worker lays them out."""
     root = tmp_path_factory.mktemp("shipped")
@@ -52,7 +56,9 @@ def computed(
         "lock.json": "pyodide-lock.json",
     }.items():  # fmt: skip
         content = (runtime.folder / shipped).read_bytes()
-        (core / name).write_bytes(gzip.decompress(content) if shipped.endswith(".gz.bin") else content)
+        (core / name).write_bytes(
+            gzip.decompress(content) if shipped.endswith(".gz.bin") else content
+        )
     for name in ("numpy", "packages", "app"):
         archives[name].extractall(site)
     step = {
@@ -143,7 +149,9 @@ def test_bytecode_is_of_the_shipped_interpreter_unchecked_and_without_time_stamp
 ) -> None:
     heads = {
         archive.read(path)[:8]
-        for archive in archives.values() for path in archive.namelist() if path.endswith(".pyc")
+        for archive in archives.values()
+        for path in archive.namelist()
+        if path.endswith(".pyc")
     }
     cpython_3_13 = (3571).to_bytes(2, "little") + b"\r\n"
     assert heads == {cpython_3_13 + (1).to_bytes(4, "little")}
@@ -160,7 +168,11 @@ def test_notices_name_every_part_with_its_licence(
     text = (runtime.folder / "THIRD_PARTY.txt").read_text(encoding="utf-8")
     for name in ("Pyodide 0.28.3", "CPython", "Emscripten", "BokehJS", "Mozilla Public License"):
         assert name in text
-    packed = {path.partition("/")[0] for name in ("packages", "numpy") for path in archives[name].namelist()}
+    packed = {
+        path.partition("/")[0]
+        for name in ("packages", "numpy")
+        for path in archives[name].namelist()
+    }
     for top in packed:
         if top.endswith(".dist-info"):
             continue
@@ -177,7 +189,9 @@ def test_notices_name_every_part_with_its_licence(
 def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
     source = tmp_path / "source" / "package"
     source.mkdir(parents=True)
-    (source / "__init__.py").write_text('"""Said."""\nNAMES = {"b", "a", "c"}\n\n\ndef f(): return NAMES\n')
+    (source / "__init__.py").write_text(
+        '"""Said."""\nNAMES = {"b", "a", "c"}\n\n\ndef f(): return NAMES\n'
+    )
     (source / "data.css").write_text("p {}")
     core = fetch.runtime(fetch.cache_folder())
     made = []

@@ -1,4 +1,4 @@
-"""Setting the house up: the right Python, .venv from the lock, a sentence for whatever is missing."""
+"""Setting the house up: the right Python, .venv from the lock, a sentence for what is missing."""
 
 from __future__ import annotations
 

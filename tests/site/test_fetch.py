@@ -98,7 +98,9 @@ def test_a_release_that_is_out_of_reach_is_asked_once_then_packages_that_carry_t
             }
         }
     }).encode()  # fmt: skip
-    index("carrier", "1.0", {"carrier/files/numpy.whl": wheel_content, "carrier/other": b"unwanted"})
+    index(
+        "carrier", "1.0", {"carrier/files/numpy.whl": wheel_content, "carrier/other": b"unwanted"}
+    )
     registry("pyodide", "1.0.0", {"core.wasm": CONTENT, "pyodide-lock.json": lock})
     pins = {
         "pyodide": {
@@ -133,11 +135,9 @@ def test_pyodides_own_lock_decides_which_wheel_is_taken(
     assert not (tmp_path / "numpy.whl").exists()
 
 
-def test_a_cut_off_wheel_is_said(
-    net: Net, index: Callable[..., str], tmp_path: Path
-) -> None:
+def test_a_cut_off_wheel_is_said(net: Net, index: Callable[..., str], tmp_path: Path) -> None:
     net.cut.add(index("carrier", "1.0", {"carrier/files/core.wasm": CONTENT}))
-    with pytest.raises(Failure, match="a wheel: (pip could not fetch it|its archive is damaged)"):
+    with pytest.raises(Failure, match=r"a wheel: (pip could not fetch it|its archive is damaged)"):
         fetch.fetch([WANTED], tmp_path, [pypi("carrier==1.0")], "core")
     assert list(tmp_path.iterdir()) == []
 

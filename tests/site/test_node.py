@@ -21,7 +21,9 @@ def project(tmp_path: Path, registry: Callable[..., str]) -> Path:
     root = tmp_path / "project"
     root.mkdir()
     (root / ".npmrc").write_text("omit-lockfile-registry-resolved=true\n")
-    (root / "package.json").write_text(json.dumps({"private": True, "dependencies": {"tiny": "1.0.0"}}))
+    (root / "package.json").write_text(
+        json.dumps({"private": True, "dependencies": {"tiny": "1.0.0"}})
+    )
     done = node.npm(["install", "--package-lock-only"], root)
     assert done.returncode == 0, done.stderr
     return root
@@ -68,7 +70,7 @@ def test_a_wrong_hash_is_said_and_the_old_packages_stay(
 
 def test_a_cut_off_download_is_said(project: Path, net: Net) -> None:
     net.cut.add("/tiny/-/tiny-1.0.0.tgz")
-    with pytest.raises(Failure, match="cut off or damaged|could not be fetched"):
+    with pytest.raises(Failure, match=r"cut off or damaged|could not be fetched"):
         node.packages(project / "node_modules")
     assert not (project / "node_modules").exists()
     assert left_over(project) == []
@@ -92,5 +94,7 @@ def test_a_script_that_fails_inside_pyodide_is_said_with_its_traceback(tmp_path:
     script = tmp_path / "bad.py"
     script.write_text("raise ValueError('said inside')\n")
     core = fetch.runtime(fetch.cache_folder())
-    with pytest.raises(Failure, match=r"(?s)bad\.py failed inside Pyodide.*ValueError: said inside"):
+    with pytest.raises(
+        Failure, match=r"(?s)bad\.py failed inside Pyodide.*ValueError: said inside"
+    ):
         node.inside_pyodide(core, {}, [{"script": str(script)}])

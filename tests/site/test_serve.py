@@ -117,7 +117,8 @@ def test_a_missing_address_gets_the_sites_own_page(
 
 
 @pytest.mark.parametrize(
-    "path", ["/../secret.txt", "/en/../../secret.txt", "/%2e%2e/secret.txt", "//etc/passwd", "/a%00"]
+    "path",
+    ["/../secret.txt", "/en/../../secret.txt", "/%2e%2e/secret.txt", "//etc/passwd", "/a%00"],
 )
 def test_nothing_outside_the_site_is_served(
     site: Path, start: Callable[..., Server], path: str

@@ -4,56 +4,62 @@ Runs under trace.py, inside Pyodide. Sessions are opened as the page opens them.
 imports or opens only after such a change is found this way.
 """
 
+from __future__ import annotations
+
 import json
 import traceback
 import warnings
+from itertools import count
+from typing import Any
 
 from app import live
 from app.experiments import EXPERIMENTS
+from app.probes.options import Option
 from app.ui.strings import LANGUAGES
 
 SLICES = 20_000  # far more than any experiment takes; an endless one must not hang the build
 QUICK = {"seeds": "1", "width": "32"}  # what is imported does not depend on how much is computed
 
-failures = []
+failures: list[Any] = []
 
 
-def take(text):
+def take(text: str) -> None:
     message = json.loads(text)
     if message["type"] == "error":
         failures.append(message)
 
 
-def work():
+def work() -> None:
     for _ in range(SLICES):
         if not live.step():
             return
     raise RuntimeError("an experiment does not come to an end")
 
 
-def texts(option):
+def texts(option: Option) -> list[str]:
     """Values at both ends of an option, every choice, and one that is no value at all."""
     ends = [option.low, option.high] if option.low is not None else []
     return [*map(str, [*ends, *option.choices]), "no value", option.format(option.default)]
 
 
-def work_through(name, language):
-    sequence = iter(range(1, SLICES))
-    send = lambda **message: live.receive(name, json.dumps({"seq": next(sequence), **message}))  # noqa: E731
+def work_through(name: str, language: str) -> None:
+    sequence = count(1)
+
+    def send(**message: Any) -> None:
+        live.receive(name, json.dumps({"seq": next(sequence), **message}))
+        work()
+
     live.open(name, name, language, json.dumps(QUICK), "another digest", take)
     work()
     experiment, _ = live.fresh(name, language)
     for control in experiment.controls.values():
-        if control.option.name in QUICK:
+        if control.option is None or control.option.name in QUICK:
             continue
         for text in texts(control.option):
             send(type="set", state={control.option.name: text})
-            work()
     for action in experiment.buttons:
         send(type="press", action=action)
-        work()
     send(type="set", state={"unknown": "1"})
-    work()
     send(type="close")
 
 
