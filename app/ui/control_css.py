@@ -32,7 +32,7 @@ COMMON = """
 SLIDER = """
 :host { --slider-size: 8px; --handle-width: 24px; --handle-height: 24px; }
 .bk-slider-title { display: none; }
-.bk-input-group { padding: 10px 14px; min-height: 44px; justify-content: center; }
+.bk-input-group { padding: 9px 14px; min-height: 44px; justify-content: center; }
 .noUi-target {
   background: var(--nl-raised, #f1efea);
   border: 1px solid var(--nl-edge, #858a93);
