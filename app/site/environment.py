@@ -287,7 +287,7 @@ def alone(path: Path) -> Iterator[None]:
         yield
         return
     try:
-        lock = open(str(path) + ".lock", "w")  # noqa: SIM115  (closed below; only opening may fail)
+        lock = open(str(path.with_name(f".{path.name.lstrip('.')}.lock")), "w")  # noqa: SIM115  (closed below; only opening may fail)
     except OSError as error:
         raise Failure(f"Cannot write {path} ({error.strerror}).") from error
     with lock:
