@@ -97,7 +97,15 @@ async function script(base, name, files, downloads, fresh) {
  * @template T @param {Downloads} downloads @param {() => Promise<T>} work
  */
 async function answeringFetches(downloads, work) {
-  const fetch = globalThis.fetch;
+  const { fetch } = globalThis;
+  const { instantiateStreaming } = WebAssembly;
+  WebAssembly.instantiateStreaming = (source, imports) =>
+    instantiateStreaming(source, imports).catch((fault) => {
+      // Pyodide only prints this and then never settles.
+      const error = new FileError(WASM, `is damaged (${fault.message})`);
+      downloads.fail?.(error);
+      throw error;
+    });
   globalThis.fetch = (input, init) => {
     const address = input instanceof Request ? input.url : String(input);
     if (address.endsWith("/pyodide.asm.wasm")) return downloads.response(WASM, "application/wasm");
@@ -108,6 +116,7 @@ async function answeringFetches(downloads, work) {
     return await work();
   } finally {
     globalThis.fetch = fetch;
+    WebAssembly.instantiateStreaming = instantiateStreaming;
   }
 }
 

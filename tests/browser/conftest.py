@@ -67,25 +67,27 @@ def browser(foreign: ForeignHosts) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def host(site: Path) -> Iterator[Host]:
-    """A server of the site of its own, so that a test may spoil files."""
-    with serving(Host(site)) as running:
-        yield running
+def serve() -> Iterator[Callable[..., Host]]:
+    """Serves a folder at a base path, until the test ends."""
+    running: list[Host] = []
 
+    def start(folder: Path, base: str = "/") -> Host:
+        running.append(Host(folder, base))
+        threading.Thread(target=running[-1].serve_forever, daemon=True).start()
+        return running[-1]
 
-class serving:
-    def __init__(self, host: Host) -> None:
-        self.host = host
-
-    def __enter__(self) -> Host:
-        threading.Thread(target=self.host.serve_forever, daemon=True).start()
-        return self.host
-
-    def __exit__(self, *_: Any) -> None:
-        for event in self.host.held.values():
+    yield start
+    for host in running:
+        for event in host.held.values():
             event.set()
-        self.host.shutdown()
-        self.host.server_close()
+        host.shutdown()
+        host.server_close()
+
+
+@pytest.fixture
+def host(site: Path, serve: Callable[..., Host]) -> Host:
+    """A server of the site of a test's own, so that it may spoil files."""
+    return serve(site)
 
 
 @pytest.fixture

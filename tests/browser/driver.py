@@ -6,12 +6,14 @@ Nothing here waits for a time to pass: pages are waited for by their `data-*` at
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
 
@@ -82,6 +84,14 @@ def damaged(content: bytes) -> bytes:
     return content[:middle] + bytes(byte ^ 0xFF for byte in content[middle : middle + 64]) + content[middle + 64 :]
 
 
+# What Chromium asks for by itself, whatever page it shows. Would a page ask for one of these, Playwright
+# would still report it.
+CHROMIUMS_OWN = re.compile(
+    r"(update|accounts|content-autofill|optimizationguide-pa|clients\d*|clientservices|safebrowsing"
+    r"|www|mtalk|android\.clients|redirector|edgedl\.me)\.(googleapis|google|gvt1)\.com"
+)
+
+
 class ForeignHosts(ThreadingHTTPServer):
     """The proxy behind which all other hosts lie: notes what is asked of them, and refuses."""
 
@@ -96,7 +106,8 @@ class _Refusing(BaseHTTPRequestHandler):
     server: ForeignHosts
 
     def _refuse(self) -> None:
-        self.server.asked.append(f"{self.command} {self.path}")
+        if not CHROMIUMS_OWN.search(self.path):
+            self.server.asked.append(f"{self.command} {self.path}")
         self.send_error(403)
 
     do_GET = do_POST = do_CONNECT = do_HEAD = do_OPTIONS = _refuse  # noqa: N815
@@ -164,7 +175,28 @@ class Lesson:
         """Python is up and has answered the newest values."""
         return self.painted().until(runtime="live", state="ready")
 
+    def settled(self) -> Lesson:
+        """What the reader did last is answered: the newest values are shown and nothing is computed."""
+        self.page.evaluate("() => new Promise(requestAnimationFrame)")  # the hand's event has been heard
+        return self.until(state="ready")
+
+    def until_query(self, query: str) -> None:
+        """Wait until the address has this query."""
+        self.page.wait_for_url(lambda url: urlsplit(url).query == query.removeprefix("?"), timeout=PATIENCE)
+
+    def part_with(self, name: str, text: str) -> None:
+        part = self.section.locator(f'[data-part="{name}"]')
+        expect(part).to_contain_text(text, timeout=PATIENCE)
+
+    def restarted(self) -> bool:
+        return self.host.asked.count("worker.js") > 1
+
     # ------------------------------------------------------------------ what a reader sees
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What the build wrote for the page's scripts."""
+        return dict(json.loads(self.page.locator("#normlab-page").text_content() or ""))
 
     @property
     def section(self) -> Locator:
@@ -174,8 +206,8 @@ class Lesson:
         return self.section.get_attribute(f"data-{key}")
 
     def part(self, name: str) -> str:
-        """What a part says, without the words that a clock writes."""
-        return str(
+        """What a part says as HTML, every space a plain one, without the words that a clock writes."""
+        html = str(
             self.section.locator(f'[data-part="{name}"]').evaluate(
                 """part => {
                   const copy = part.cloneNode(true);
@@ -184,6 +216,7 @@ class Lesson:
                 }"""
             )
         )
+        return html.replace("&nbsp;", " ")
 
     def words(self, option: str) -> str:
         """An option's value in words, as it stands beside its control."""
@@ -202,8 +235,9 @@ class Lesson:
         return list(
             self._painted(
                 f"""painted.document.get_model_by_id(stored.roots["figure:{figure}"]).renderers.map(
-                  (renderer) => Object.fromEntries(
-                    [...renderer.data_source.data].map(([name, column]) => [name, Array.from(column)])
+                  ({{ data_source: {{ data }} }}) => Object.fromEntries(
+                    [...(data instanceof Map ? data : Object.entries(data))]
+                      .map(([name, column]) => [name, Array.from(column)])
                   )
                 )"""
             )

@@ -35,6 +35,7 @@ def test_a_request_of_the_worker_to_another_host_is_seen(
 ) -> None:
     lesson.open().until(runtime="live")
     worker(lesson.page).evaluate(FETCH)
+    assert "http://cdn.example/panel.css" in spoiled_watch.foreign
     assert any("cdn.example" in asked for asked in foreign.asked)
 
 

@@ -1,0 +1,84 @@
+"""A runtime that cannot come: a message that names the file, a retry, and a page that stands."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.driver import Fault, Lesson, damaged, missing, truncated
+
+SPOILED = [
+    ("python.gz.bin", missing),
+    ("python.gz.bin", truncated),
+    ("python.gz.bin", damaged),
+    ("stdlib.gz.bin", damaged),
+    ("numpy.gz.bin", truncated),
+    ("packages.gz.bin", damaged),
+    ("app.gz.bin", missing),
+    ("lock.json", truncated),
+    ("pyodide.js", missing),
+    ("pyodide.asm.js", truncated),
+    ("worker.js", missing),
+    ("boot.js", missing),
+]
+
+
+@pytest.mark.parametrize(("name", "fault"), SPOILED, ids=lambda it: getattr(it, "__name__", it))
+def test_a_spoiled_file_gives_a_message_and_leaves_the_page_standing(
+    lesson: Lesson, name: str, fault: Fault
+) -> None:
+    lesson.host.faults[name] = fault
+    lesson.watch.allowed = ("",)  # the browser and the page complain of it in their own ways
+    lesson.open().painted().until(runtime="failed")
+    status = lesson.page.locator("#status")
+    said = "worker.js" if name == "boot.js" else name  # a worker does not say which of its scripts is missing
+    expect(status).to_contain_text(said)
+    expect(status.get_by_role("button", name="Try again")).to_be_visible()
+    assert lesson.data("state") == "prerendered"
+    assert "N = 12" in lesson.part("sentence")
+    assert any(len(column["x"]) > 0 for column in lesson.columns("sensitivity"))
+
+
+@pytest.mark.parametrize("name", ["packages.gz.bin", "pyodide.asm.js", "worker.js"])
+def test_a_retry_fetches_again_and_becomes_live_with_the_readers_values(
+    lesson: Lesson, name: str
+) -> None:
+    lesson.host.faults[name] = truncated
+    lesson.watch.allowed = ("",)
+    lesson.open().painted().until(runtime="failed")
+    lesson.keys("depth", "ArrowLeft")
+    del lesson.host.faults[name]
+    lesson.page.get_by_role("button", name="Try again").click()
+    lesson.ready()
+    assert lesson.data("hydration") == "linked"
+    assert lesson.data("stale") is None
+    assert "N = 11" in lesson.part("sentence")
+
+
+def test_webassembly_that_is_whole_but_wrong_is_noticed(lesson: Lesson) -> None:
+    """Byte count and packing are right: only compiling it shows the damage, and Pyodide says nothing."""
+    packed = gzip.compress(b"\0asm\1\0\0\0" + b"no such section" * 1000)
+    lesson.host.faults["python.gz.bin"] = lambda _: packed
+    lesson.host.faults["index.html"] = with_bytes("python.gz.bin", len(packed))
+    lesson.watch.allowed = ("",)
+    lesson.open().until(runtime="failed")
+    expect(lesson.page.locator("#status")).to_contain_text("python.gz.bin")
+
+
+def with_bytes(name: str, count: int) -> Callable[[bytes], bytes]:
+    """The page, with another byte count in its list of runtime files."""
+
+    def changed(page: bytes) -> bytes:
+        start = page.index(b'id="normlab-page">') + len(b'id="normlab-page">')
+        end = page.index(b"</script>", start)
+        config = json.loads(page[start:end])
+        for file in config["files"]:
+            if file["name"] == name:
+                file["bytes"] = count
+        return page[:start] + json.dumps(config).encode() + page[end:]
+
+    return changed
