@@ -103,7 +103,9 @@ def build(out: Path = SITE, base: str = "/") -> None:
         return
     say("writing the pages")
     try:
-        scratch = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.resolve().parent))
+        parent = out.resolve().parent
+        parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=parent))
     except OSError as error:
         raise Failure(f"Cannot write {out} ({error.strerror}); name another with --out.") from error
     try:

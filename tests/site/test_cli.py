@@ -1,0 +1,121 @@
+"""The commands: what they take, that a site appears whole or not at all, that serving serves."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from app.site import cli, pages
+from app.site.bundle import Runtime
+from app.site.environment import ROOT, Failure
+
+
+def left_over(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("/", "/"),
+        ("", "/"),
+        ("courses/norm", "/courses/norm/"),
+        ("/courses/norm/", "/courses/norm/"),
+    ],
+)
+def test_a_base_has_a_slash_at_both_ends(text: str, path: str) -> None:
+    assert cli.parse(["build", f"--base={text}"]).base == path
+
+
+def test_pytest_and_benches_get_their_own_options() -> None:
+    assert cli.parse(["test", "-k", "lock", "-x"]).rest == ["-k", "lock", "-x"]
+    options = cli.parse(["bench", "startup", "--repeats", "3"])
+    assert (options.name, options.rest) == ("startup", ["--repeats", "3"])
+
+
+def test_an_unknown_option_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.parse(["build", "--bsae", "/x/"])
+    assert "--bsae" in capsys.readouterr().err
+
+
+def test_a_site_is_made_once_and_made_again_if_a_file_of_it_is_gone(tmp_path: Path) -> None:
+    out = tmp_path / "site"
+    cli.build(out)
+    front = out / "index.html"
+    made = front.stat().st_ino
+    cli.build(out)
+    assert front.stat().st_ino == made
+    front.unlink()
+    cli.build(out)
+    assert front.is_file()
+    assert left_over(tmp_path) == []
+
+
+def test_a_build_that_fails_leaves_the_old_site_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "site"
+    out.mkdir()
+    (out / "index.html").write_text("old")
+
+    def fail(out: Path, runtime: Runtime, base: str) -> None:
+        out.mkdir()
+        (out / "index.html").write_text("half")
+        raise Failure("a text is wrong")
+
+    monkeypatch.setattr(pages, "build", fail)
+    with pytest.raises(Failure, match="a text is wrong"):
+        cli.build(out)
+    assert (out / "index.html").read_text() == "old"
+    assert left_over(tmp_path) == []
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(Failure, match=r"Cannot write .*--out"):
+        cli.build(tmp_path / "file" / "site")
+
+
+def test_serve_builds_says_where_the_site_is_and_ends_at_ctrl_c(tmp_path: Path) -> None:
+    """As a person runs it, with the wanted port taken and the site below a path."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        command = [sys.executable, str(ROOT / "build.py"), "serve", "--base=/courses/norm/"]
+        server = subprocess.Popen(
+            [*command, f"--port={port}", f"--out={tmp_path / 'site'}"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        assert server.stdout is not None
+        try:
+            said = ""
+            while not (found := re.search(r"at (http://127\.0\.0\.1:(\d+)/courses/norm/)", said)):
+                line = server.stdout.readline()
+                assert line, said
+                said += line
+            assert f"port {port} is taken" in said
+            with urlopen(found[1]) as answer:
+                assert b"<html" in answer.read()
+            server.send_signal(signal.SIGINT)
+            assert server.wait(timeout=20) == 0
+        finally:
+            server.kill()
+            server.stdout.close()
+
+
+def test_the_one_command_says_what_it_can_do() -> None:
+    said = subprocess.check_output([sys.executable, str(ROOT / "build.py"), "--help"], text=True)
+    for command in ("build", "serve", "test", "bench", "lock"):
+        assert command in said
