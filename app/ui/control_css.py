@@ -111,6 +111,7 @@ BUTTON = """
   border-color: var(--nl-accent, #1d5f9e);
 }
 .bk-btn:hover { filter: brightness(0.95); }
+.bk-btn:focus, .bk-btn:active { outline: none; }  /* Bokeh's own ring, also after a click */
 .bk-btn[disabled], .bk-btn[disabled]:hover {
   opacity: 1;
   color: var(--nl-muted, #5a606a);

@@ -431,8 +431,11 @@ def test_figures_follow_the_page_when_it_grows_narrower(page: ControlsPage) -> N
 
 INK = """normlab.paint("one").then((painted) => {
   const [canvas] = [...painted.manager.query((view) => view.model.type === "Canvas")];
-  const {ctx} = canvas.primary;
-  const {data} = ctx.getImageData(0, 0, ctx.canvas.width, ctx.canvas.height);
+  const painting = canvas.primary.canvas;
+  const copy = new OffscreenCanvas(painting.width, painting.height);
+  const read = copy.getContext("2d", {willReadFrequently: true});
+  read.drawImage(painting, 0, 0);
+  const {data} = read.getImageData(0, 0, copy.width, copy.height);
   const wanted = [1, 3, 5].map((i) => parseInt("COLOR".slice(i, i + 2), 16));
   let count = 0;
   for (let i = 0; i < data.length; i += 4) {
