@@ -13,7 +13,7 @@ import math
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -24,6 +24,21 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 VENV_PYTHON = ROOT / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def start(arguments: list[str]) -> int:
+    """Run one command, by another Python if this one cannot; returns the exit code."""
+    if not can_compute():
+        return go_on_in_venv(arguments)
+    try:
+        code = main(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # whoever reads (`| head`) has seen enough; spare it the traceback
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
 
 
 def main(arguments: list[str]) -> int:
@@ -200,8 +215,12 @@ def without_nan(value: Any) -> Any:
 
 
 def can_compute() -> bool:
-    """Is this a Python that the project runs on, with NumPy?"""
-    return (3, 11) <= sys.version_info[:2] <= (3, 13) and find_spec("numpy") is not None
+    """Is this a Python that the project runs on, with NumPy 2?"""
+    try:
+        numpy = int(version("numpy").split(".")[0])
+    except PackageNotFoundError:
+        return False
+    return (3, 11) <= sys.version_info[:2] <= (3, 13) and numpy >= 2
 
 
 def go_on_in_venv(arguments: list[str]) -> int:
@@ -209,7 +228,7 @@ def go_on_in_venv(arguments: list[str]) -> int:
     inside = Path(sys.prefix).resolve() == (ROOT / ".venv").resolve()
     if inside or not VENV_PYTHON.exists():
         print(
-            "This Python has no NumPy, or is not 3.11 to 3.13, and there is no .venv to go on in; "
+            "This Python has no NumPy 2, or is not 3.11 to 3.13, and there is no .venv to go on in; "
             "python3 build.py build makes one.",
             file=sys.stderr,
         )
@@ -224,4 +243,4 @@ def go_on_in_venv(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]) if can_compute() else go_on_in_venv(sys.argv[1:]))
+    sys.exit(start(sys.argv[1:]))

@@ -155,6 +155,15 @@ def test_ctrl_c_before_the_first_seeds_says_so(capsys, monkeypatch):
     assert (code, out, err) == (130, "", "Stopped before any seed was done.\n")
 
 
+def test_a_reader_that_has_gone_is_no_traceback():
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "app", "probe", "beta", "--depth", "1", *SMALL]
+    done = subprocess.run(command, cwd=ROOT, stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 # ---------------------------------------------------------------- the way into .venv
 
 
