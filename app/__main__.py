@@ -215,12 +215,16 @@ def without_nan(value: Any) -> Any:
 
 
 def can_compute() -> bool:
-    """Is this a Python that the project runs on, with NumPy 2?"""
+    """Is this a Python that the project runs on, with the very NumPy that it names?
+
+    Another NumPy may draw other random numbers, and so print other digits than the pages show.
+    """
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     try:
-        numpy = int(version("numpy").split(".")[0])
+        right_numpy = f'"numpy=={version("numpy")}"' in project
     except PackageNotFoundError:
         return False
-    return (3, 11) <= sys.version_info[:2] <= (3, 13) and numpy >= 2
+    return right_numpy and (3, 11) <= sys.version_info[:2] <= (3, 13)
 
 
 def go_on_in_venv(arguments: list[str]) -> int:
@@ -228,8 +232,8 @@ def go_on_in_venv(arguments: list[str]) -> int:
     inside = Path(sys.prefix).resolve() == (ROOT / ".venv").resolve()
     if inside or not VENV_PYTHON.exists():
         print(
-            "This Python has no NumPy 2, or is not 3.11 to 3.13, and there is no .venv to go on in; "
-            "python3 build.py build makes one.",
+            "This Python is not 3.11 to 3.13 with the project's NumPy, and there is no .venv to go "
+            "on in; python3 build.py build makes one.",
             file=sys.stderr,
         )
         return 1

@@ -177,8 +177,8 @@ def test_the_file_is_read_by_python_3_8():
 def elsewhere(tmp_path):
     """A project with nothing but the terminal in it."""
     (tmp_path / "app").mkdir()
-    for name in ("__init__.py", "__main__.py"):
-        shutil.copy(ROOT / "app" / name, tmp_path / "app" / name)
+    for name in ("app/__init__.py", "app/__main__.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
 
 
@@ -202,6 +202,16 @@ def test_a_python_that_cannot_compute_hands_over_to_the_one_in_venv(elsewhere):
     done = started_without_numpy(elsewhere, "probe", "beta", "--wiring", "post_ln, pre_ln")
     assert done.returncode == 7
     assert done.stdout == f"{elsewhere}\n-m|app|probe|beta|--wiring|post_ln, pre_ln|"
+
+
+def test_another_numpy_than_the_pages_is_not_used(elsewhere):
+    project = elsewhere / "pyproject.toml"
+    text = project.read_text(encoding="utf-8")
+    project.write_text(text.replace("numpy==", "numpy==9."), encoding="utf-8")
+    command = [sys.executable, "-m", "app", "probe", "beta"]
+    done = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "python3 build.py build" in done.stderr
 
 
 def test_without_a_venv_one_sentence_says_how_to_make_it(elsewhere):
