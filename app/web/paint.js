@@ -148,6 +148,8 @@
       this.manager = null;
       /** @type {Map<string, Control>} */
       this.controls = new Map();
+      /** @type {Map<string, Control>} */
+      this.buttons = new Map();
       /** @type {((name: string, value: string) => void)[]} */
       this.optionHandlers = [];
       /** @type {((action: string) => void)[]} */
@@ -155,6 +157,8 @@
       /** @type {MutationObserver[]} */
       this.observers = [];
       this.quiet = 0;
+      /** @type {string | undefined} the slot that had the keyboard, and nobody has it now */
+      this.lost = undefined;
       // What the reader did before anybody listened: the scripts that do come after this one.
       /** @type {State} */
       this.unheard = {};
@@ -231,14 +235,17 @@
 
     /** @param {string | object} patch */
     patch(patch) {
+      const focused = this.focused() ?? (document.activeElement === document.body ? this.lost : undefined);
       this.quietly(() => {
         this.document.apply_json_patch(typeof patch === "string" ? JSON.parse(patch) : patch);
       });
+      this.keepFocus(focused);
     }
 
     /** @param {Stored} stored */
     async replace(stored) {
       const state = this.state();
+      const focused = this.focused();
       const places = Object.keys(stored.roots).map((slot) => this.slot(slot));
       // An empty slot would have no height for a moment, and the page would jump.
       for (const place of places) place.style.minHeight = `${place.offsetHeight}px`;
@@ -249,11 +256,36 @@
         for (const place of places) place.style.minHeight = "";
       }
       this.apply(state);
+      this.keepFocus(focused);
+    }
+
+    /** The slot of the control that has the keyboard, if it is one of these. */
+    focused() {
+      for (const slot of this.section.querySelectorAll("[data-slot]")) {
+        if (slot.contains(document.activeElement)) return /** @type {HTMLElement} */ (slot).dataset.slot;
+      }
+      return undefined;
+    }
+
+    /**
+     * BokehJS renders a button anew when it is switched off, and the keyboard would be nowhere: it
+     * goes to the new button, or to the one that took over (Stop after Perturb, and back).
+     * @param {string | undefined} slot
+     */
+    keepFocus(slot) {
+      if (slot === undefined || this.focused() === slot) return;
+      const [kind, name] = slot.split(":");
+      const first = (kind === "button" ? this.buttons : this.controls).get(name);
+      const rest = kind === "button" ? this.buttons.values() : [];
+      const able = [first, ...rest].find((control) => control && !control.model.disabled);
+      this.lost = able === undefined ? slot : undefined; // its heir may come with the next patch
+      if (able) focusable(able)?.focus({ preventScroll: true });
     }
 
     dispose() {
       for (const observer of this.observers.splice(0)) observer.disconnect();
       this.controls.clear();
+      this.buttons.clear();
       if (this.manager === null) return;
       managers.delete(this.manager);
       this.manager.clear();
@@ -279,6 +311,7 @@
       const typed = (/** @type {Event} */ event) => this.typed(control, event.target);
       view.shadow_el.addEventListener("change", typed, true); // before Bokeh
       view.shadow_el.addEventListener("touchstart", letScroll, { capture: true, passive: true });
+      if (tag.action !== undefined) this.buttons.set(tag.action, control);
       if (tag.option !== undefined) {
         const name = tag.option;
         this.controls.set(name, control);

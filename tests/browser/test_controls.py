@@ -385,6 +385,35 @@ def test_every_control_can_be_reached_by_tab_and_figures_are_no_stop(page: Contr
     assert stops == [f"one {slot}" for slot in slots] + ["two control:depth"]
 
 
+def test_the_keyboard_is_kept_when_one_button_takes_over_from_another(page: ControlsPage) -> None:
+    perturb, stop = (
+        page.slot(f"button:{name}").get_by_role("button") for name in ("perturb", "stop")
+    )
+
+    def switch(on: str, off: str) -> None:
+        page.run(
+            f"""const change = (name, disabled) => ({{
+              kind: "ModelChanged", model: {{id: painted.buttons.get(name).model.id}},
+              attr: "disabled", new: disabled,
+            }});
+            painted.patch({{events: [change("{off}", true)]}});
+            painted.patch({{events: [change("{on}", false)]}});"""
+        )
+
+    perturb.press("Enter")
+    switch(on="stop", off="perturb")
+    expect(stop).to_be_focused()
+    switch(on="perturb", off="stop")
+    expect(perturb).to_be_focused()
+    page.handle("depth").focus()
+    switch(on="stop", off="perturb")
+    expect(page.handle("depth")).to_be_focused()
+    page.run(
+        "await painted.replace(JSON.parse(painted.section.querySelector('script').textContent));"
+    )
+    expect(page.handle("depth")).to_be_focused()
+
+
 def test_focus_is_seen(page: ControlsPage) -> None:
     page.handle("depth").press("ArrowRight")
     ring = page.handle("depth").evaluate(
