@@ -77,7 +77,7 @@ class Experiment(ABC):
         self._defaults = self.state()
         self._parts: dict[str, str] = {}
         self._notices: list[str] = []
-        self._remarks: list[str] = []
+        self._remarks: dict[str, str] = {}
         self._failure = ""
         self._undrawn = True
         self._aim()
@@ -155,7 +155,11 @@ class Experiment(ABC):
 
     def parts(self) -> dict[str, str]:
         """The words as HTML, by place. Before the first answer there is only `notice`."""
-        notices = [*self._notices, *self._remarks, *([self._failure] if self._failure else [])]
+        notices = [
+            *self._notices,
+            *self._remarks.values(),
+            *([self._failure] if self._failure else []),
+        ]
         return {**self._parts, "notice": markup.paragraphs(notices)}
 
     # ------------------------------------------------------------------ from outside: move
@@ -179,7 +183,6 @@ class Experiment(ABC):
         self.values = self._read()
         if self.state() != before:
             self._failure = ""
-            self._remarks = []
             self._undrawn = True
             self._aim()
             self._set_buttons()
@@ -188,13 +191,13 @@ class Experiment(ABC):
     def press(self, action: str) -> None:
         """A button. The run's own starts it (or goes on after a stop); "stop" stops all of them."""
         self._failure = ""
-        self._remarks = []
         for work in self.works.values():
             if work.run.action is None:
                 continue
             if action == "stop":
                 work.pause()
             elif action == work.run.action:
+                self._remarks.pop(work.run.name, None)
                 work.start()
         self._undrawn = True
         self._set_buttons()
@@ -224,12 +227,12 @@ class Experiment(ABC):
     def _aim(self) -> None:
         """Point every run at the present state; end what no longer answers it, and say so."""
         for work in self.works.values():
-            was_running, had_answer = work.running, work.result is not None
+            was_running, had_answer, name = work.running, work.result is not None, work.run.name
             if work.aim(work.run.config(self.values)) and work.run.action:
                 if was_running:
-                    self._remarks.append(self.say(f"{self.name}.ended.{work.run.name}"))
+                    self._remarks[name] = self.say(f"{self.name}.ended.{name}")
                 elif had_answer:
-                    self._remarks.append(self.say(f"{self.name}.cleared.{work.run.name}"))
+                    self._remarks[name] = self.say(f"{self.name}.cleared.{name}")
 
     def _next(self) -> Work | None:
         """What runs by itself goes first, for everything else is drawn upon it; and of those what
@@ -257,7 +260,9 @@ class Experiment(ABC):
         except (ArithmeticError, MemoryError) as error:
             work.drop()
             self._undrawn = False
-            self._failure = self.say("experiment.failed", reason=str(error) or type(error).__name__)
+            cause = "memory" if isinstance(error, MemoryError) else "overflow"
+            reason = self.say(f"experiment.reason.{cause}", detail=error)
+            self._failure = self.say("experiment.failed", reason=reason)
         except Exception:
             work.drop()
             self._undrawn = False

@@ -33,7 +33,7 @@ SEED_COUNT = replace(OPTIONS["seeds"], low=SEEDS[0], high=SEEDS[-1])
 WIDE = 128  # from here on, means; below, geometric means
 SHALLOW = 4  # up to here no measurement tells N from ln N
 FITS, CLOSE, POOR = 0.98, 0.01, 0.9  # of R²: a law fits from here; as good as equal; fits badly
-LARGE = 1 / 9  # mean square: a third in length
+LARGE = 1 / 25  # mean square, a fifth in length: from there on δ matters by a tenth or more
 
 Kind = Literal["estimate", "measured"]
 
@@ -94,7 +94,7 @@ class Sensitivity(Experiment):
                 "theory": self._row("theory", "theory"),
                 "estimate": self._row("estimate", "estimate", "estimates"),
                 "measured": self._row("measured", "spread", "measured"),
-                "fit": self._row("fit_linear", "fit"),
+                "fit": (*self._pair("fit"), ""),  # says up to which N, once there is one
             }
         )
         return chart
@@ -119,8 +119,11 @@ class Sensitivity(Experiment):
         return chart
 
     def _row(self, word: str, *glyphs: str) -> tuple[list[str], list[str], str]:
+        return *self._pair(*glyphs), self.say(f"sensitivity.figure.{word}")
+
+    def _pair(self, *glyphs: str) -> tuple[list[str], list[str]]:
         left, right = ([f"{wiring}_{glyph}" for glyph in glyphs] for wiring in WIRINGS)
-        return left, right, self.say(f"sensitivity.figure.{word}")
+        return left, right
 
     # ------------------------------------------------------------------ drawing
 
@@ -158,7 +161,8 @@ class Sensitivity(Experiment):
         chart.mark("depth", self._places([self.values["depth"]])[0])
         center = "measured" if self._wide else "measured_geomean"
         chart.reword("measured", say(f"sensitivity.figure.{center}"))
-        chart.reword("fit", say(f"sensitivity.figure.fit_{'log' if log else 'linear'}"))
+        law = "fit_log" if log else "fit_linear"
+        chart.reword("fit", say(f"sensitivity.figure.{law}", depth=self.values["depth"]))
         chart.axis_labels(
             x=say(f"sensitivity.figure.layers{'_log' if log else ''}"),
             y=say("sensitivity.figure.change"),
@@ -368,8 +372,9 @@ class Sensitivity(Experiment):
         if attention == "softmax":
             estimate += say("sensitivity.details.estimate_softmax")
         center = "mean" if self._wide else "geomean"
+        hidden = "d" if config["ff"] == 1 else f"{config['ff']}·d"
         pairs = [
-            ("experiment.details.stacks", say("experiment.details.stack", **config)),
+            ("experiment.details.stacks", say("experiment.details.stack", **config, hidden=hidden)),
             ("experiment.details.attention", say(f"sensitivity.details.{attention}")),
             (
                 "experiment.details.seeds",

@@ -135,6 +135,17 @@ def test_a_measurement_survives_depth_and_axis_but_not_what_it_was_measured_at()
         assert "points were removed" in words(experiment, "notice")
 
 
+def test_the_word_about_removed_points_stays_until_the_button_is_pressed_again() -> None:
+    experiment = measured()
+    for change in ("0.02", "0.05", "0.1"):
+        experiment.set({"change": change})
+    experiment.set({"depth": "3"})
+    finish(experiment)
+    assert "points were removed" in words(experiment, "notice")
+    experiment.press("perturb")
+    assert words(experiment, "notice") == ""
+
+
 def test_a_running_measurement_goes_on_while_depth_changes_and_ends_when_width_does() -> None:
     experiment = shown()
     experiment.press("perturb")
@@ -306,7 +317,7 @@ def test_a_number_that_overflows_ends_the_run_with_a_sentence_and_can_be_tried_a
     experiment.press("perturb")
     finish(experiment)
     assert experiment.status == "error"
-    assert "broke off: overflow in layer 7" in words(experiment, "notice")
+    assert "broke off: a number overflowed (overflow in layer 7)" in words(experiment, "notice")
     assert not experiment.buttons["perturb"].disabled
     experiment.set({"depth": "6"})
     finish(experiment)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.experiments.experiment import Run
-from app.experiments.sensitivity import DEEPEST, DEPTHS, WIRINGS, Sensitivity, verdict
+from app.experiments.sensitivity import DEEPEST, DEPTHS, LARGE, WIRINGS, Sensitivity, verdict
 from app.probes import beta, sensitivity
 from app.probes.result import Result
 from app.probes.statistics import fits
@@ -210,9 +210,9 @@ def test_a_change_too_large_for_the_first_order_is_called_that() -> None:
     result = experiment.answer("measured")
     assert result is not None
     row = result.columns["depth"].index(int(found[1]))
-    assert result.columns["post_ln_geomean"][row] * 0.1**2 >= 1 / 9
+    assert result.columns["post_ln_geomean"][row] * 0.1**2 >= LARGE
     below = max(n for n in DEPTHS if n < int(found[1]))
-    assert result.columns["post_ln_geomean"][below - 1] * 0.1**2 < 1 / 9
+    assert result.columns["post_ln_geomean"][below - 1] * 0.1**2 < LARGE
 
 
 def test_one_seed_has_no_uncertainty_and_says_so() -> None:
