@@ -1,8 +1,8 @@
-"""Experiments as sessions: builds an experiment's document, applies what the page changes, sends what Python changes.
+"""Experiments as sessions: builds documents, applies the page's changes, sends Python's own.
 
-Pure Python: the same code runs in the browser's worker, in the build (which stores the documents it makes)
-and in the tests. Control values travel as option texts, both ways; everything else that Python changes travels
-as Bokeh patches, which fire no handler on the page.
+Pure Python: the same code runs in the browser's worker, in the build (which stores the documents
+it makes) and in the tests. Control values travel as option texts, both ways; everything else that
+Python changes travels as Bokeh patches, which fire no handler on the page.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import hashlib
 import json
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -25,15 +26,15 @@ from bokeh.document.json import PatchJson
 
 IN_BROWSER = "_pyodide" in sys.modules
 if IN_BROWSER:
-    # Panel, when it sees Pyodide, imports its own link between page and worker, which evaluates JS from a
-    # string (a strict policy forbids it), patches `requests` and names style sheets by a CDN's address. The
-    # link here is this module; of the other one Panel itself needs only the name `serve`.
+    # Panel, when it sees Pyodide, imports its own link between page and worker. That one evaluates
+    # JS from a string (a strict policy forbids it), patches `requests` and names style sheets by a
+    # CDN's address. The link here is this module; Panel itself needs only the name `serve` of it.
     _link = ModuleType("panel.io.pyodide")
     _link.serve = None  # type: ignore[attr-defined]
     sys.modules["panel.io.pyodide"] = _link
 
-from app.experiments import EXPERIMENTS
-from app.ui.strings import strings
+from app.experiments import EXPERIMENTS  # noqa: E402  (imports Panel)
+from app.ui.strings import strings  # noqa: E402
 
 if TYPE_CHECKING:
     from app.experiments.experiment import Experiment
@@ -52,8 +53,9 @@ class Built:
     document: Document
     roots: dict[str, str]
     """Slot (`control:depth`, `figure:beta`) → id of the model that is painted there."""
+    changes: Changes
     digest: str
-    """Over place, type and id of every model, as built: equal digests mean that the models can be linked."""
+    """Over place, type and id of every model, as built: with equal ones, models can be linked."""
 
     @property
     def json(self) -> dict[str, Any]:
@@ -61,8 +63,56 @@ class Built:
         return self.document.to_json(deferred=False)  # type: ignore[return-value]
 
     def stored(self) -> dict[str, Any]:
-        """What a page stores, and what a page is sent whose own document differs."""
-        return {"document": self.json, "roots": self.roots, "digest": self.digest}
+        """What a page stores, and what a page is sent whose own document differs.
+
+        `touched`: the properties ([model id, name]) that are no longer as built.
+        """
+        touched = [list(pair) for pair in sorted(self.changes.touched)]
+        stored = {"document": self.json, "roots": self.roots, "digest": self.digest}
+        return {**stored, "touched": touched}
+
+
+class Changes:
+    """What Python changes in a document, except the values of controls: they travel as texts."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.events: list[DocumentPatchedEvent] = []
+        self.touched: set[tuple[str, str]] = set()
+        self._values = {
+            (model.id, tag["normlab"]["property"])
+            for model in document.roots
+            for tag in model.tags
+            if isinstance(tag, dict) and "property" in tag.get("normlab", {})
+        }
+        document.callbacks.on_change(self._note)
+
+    def _note(self, event: Any) -> None:
+        if isinstance(event, ModelChangedEvent):
+            property = (event.model.id, event.attr)
+            if property in self._values:
+                return
+            self.touched.add(property)
+        if isinstance(event, DocumentPatchedEvent):
+            self.events.append(event)
+
+    def again(self, properties: Iterable[tuple[str, str]]) -> None:
+        """Send these properties as they are, even though they did not change here."""
+        sent = {(e.model.id, e.attr) for e in self.events if isinstance(e, ModelChangedEvent)}
+        for id, name in properties:
+            model = self.document.get_model_by_id(id)  # type: ignore[arg-type]
+            if model is not None and (id, name) not in sent | self._values:
+                event = ModelChangedEvent(self.document, model, name, getattr(model, name))
+                self.events.append(event)
+
+    def patch(self) -> str:
+        """The changes since the last time, as JSON of one Bokeh patch, arrays inline."""
+        models = self.document.models
+        serializer = Serializer(references=models.synced_references, deferred=False)
+        patch = PatchJson(events=serializer.encode(self.events))
+        self.events.clear()
+        models.flush_synced(lambda model: not serializer.has_ref(model))
+        return json.dumps(patch)
 
 
 def fresh(name: str, language: str) -> tuple[Experiment, Built]:
@@ -70,8 +120,7 @@ def fresh(name: str, language: str) -> tuple[Experiment, Built]:
 
     Raises KeyError when there is no experiment of that name.
     """
-    # Bokeh counts models from one counter per process. Documents may well hold equal ids: they are told
-    # apart by document.
+    # Bokeh counts models by one counter per process. Several documents may well hold equal ids.
     bokeh.util.serialization._simple_id = FIRST_ID
     experiment = EXPERIMENTS[name](language)
     return experiment, build_document(experiment)
@@ -80,11 +129,11 @@ def fresh(name: str, language: str) -> tuple[Experiment, Built]:
 def build_document(experiment: Experiment) -> Built:
     """One Bokeh document with the experiment's models as its roots, in the experiment's order."""
     document = Document()
-    roots = {}
+    roots: dict[str, str] = {}
     for slot, model in experiment.roots().items():
         document.add_root(model)
         roots[slot] = model.id
-    return Built(document, roots, digest(document.to_json(deferred=False)))
+    return Built(document, roots, Changes(document), digest(document.to_json(deferred=False)))
 
 
 def digest(document: Any) -> str:
@@ -119,7 +168,8 @@ class Session:
     failed: bool = False
     sent_parts: dict[str, str] = field(default_factory=dict)
     sent_state: dict[str, Any] | None = None
-    events: list[DocumentPatchedEvent] = field(default_factory=list)
+    touched: list[tuple[str, str]] = field(default_factory=list)
+    """Properties that the page's document has not as built: sent with the first figures."""
 
     def send(self, type: str, **content: Any) -> None:
         self.post(json.dumps({"type": type, "session": self.name, **content}, ensure_ascii=False))
@@ -129,24 +179,30 @@ _sessions: dict[str, Session] = {}
 _order: list[str] = []  # names; the session in front, whose slices come first, is the first
 
 
-def open(session: str, name: str, language: str, state: str, digest: str, post: Post) -> None:
+def open(
+    session: str, name: str, language: str, state: str, digest: str, touched: str, post: Post
+) -> None:
     """Begin a session: an experiment `name` that shows `state` (JSON: option → text).
 
-    When the page's `digest` is another one than the document's, the document is sent along.
+    The page has a document of this `digest`, in which the properties `touched` (JSON: [[model id,
+    name], …]) are not as built. When Python's is another one, it is sent along.
     """
     close(session)
     try:
         experiment, built = fresh(name, language)
+        opened = Session(session, language, experiment, built, post)
         if IN_BROWSER:
             experiment.where = strings(language)("live.where", numpy=NUMPY)
-        opened = Session(session, language, experiment, built, post)
-        built.document.callbacks.on_change(_recorder(opened))
         experiment.set(json.loads(state))
+        stored = None
+        if digest == built.digest:
+            opened.touched = [(id, property) for id, property in json.loads(touched)]
+        else:
+            stored = json.dumps(built.stored())
+            built.changes.events.clear()
     except Exception:  # noqa: BLE001  whatever went wrong, the page must hear of it
         _post_failure(session, strings(language)("experiment.broken"), post)
         return
-    stored = None if digest == built.digest else json.dumps(built.stored())
-    opened.events.clear()  # a document sent just now holds what was set; a linked one gets control values as texts
     opened.send("opened", digest=built.digest, state=experiment.state(), stored=stored)
     _sessions[session] = opened
     _order.append(session)
@@ -175,7 +231,9 @@ def receive(session: str, message: str) -> None:
         with _guarded(opened):
             opened.experiment.press(content["action"])
         _publish(opened)
-        opened.send("answer", seq=opened.seq)  # a press is heard at once; a set is answered by what it shows
+        opened.send(
+            "answer", seq=opened.seq
+        )  # a press is heard at once; a set is answered by what it shows
 
 
 def step() -> bool:
@@ -198,31 +256,31 @@ def close(session: str) -> None:
         opened.built.document.clear()
 
 
-class _guarded:
-    """An error inside ends the session's work, not the session."""
-
-    def __init__(self, session: Session):
-        self.session = session
-
-    def __enter__(self) -> None:
-        self.session.built.document.hold("combine")
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
-        self.session.built.document.unhold()
-        if not isinstance(error, Exception):
-            return False
-        self.session.working, self.session.failed = False, True
-        said = self.session.experiment.status == "error"  # then the experiment's own notice says it
-        sentence = "" if said else strings(self.session.language)("experiment.broken")
-        _post_failure(self.session.name, sentence, self.session.post)
-        return True
+@contextmanager
+def _guarded(session: Session) -> Iterator[None]:
+    """Gather the document's events; an error inside ends the session's work, not the session."""
+    session.built.document.hold("combine")
+    try:
+        yield
+    except Exception:  # noqa: BLE001  the reader's page must not fall over a bug in a probe
+        session.working, session.failed = False, True
+        said = session.experiment.status == "error"  # then the experiment's own notice says it
+        sentence = "" if said else strings(session.language)("experiment.broken")
+        _post_failure(session.name, sentence, session.post)
+    finally:
+        session.built.document.unhold()
 
 
 def _publish(session: Session) -> None:
-    """Send what changed: figures first, then words, then the state that says so, then the answer."""
+    """Send what changed: figures, then words, then the state that tells of them, then the answer."""
     experiment = session.experiment
-    if session.events:
-        session.send("patch", patch=_patch(session))
+    changes = session.built.changes
+    if experiment.shown and session.touched:
+        # The page shows another state: what that one touched and this one did not must go back.
+        changes.again(session.touched)
+        session.touched = []
+    if changes.events:
+        session.send("patch", patch=changes.patch())
     parts = experiment.parts()
     changed = {part: html for part, html in parts.items() if session.sent_parts.get(part) != html}
     if changed:
@@ -239,39 +297,10 @@ def _publish(session: Session) -> None:
     if state != session.sent_state:
         session.sent_state = state
         session.send("state", **state)
-    if session.unanswered is not None and (
-        not session.working or experiment.shown == experiment.state()
-    ):
+    shows_it = experiment.shown == experiment.state()
+    if session.unanswered is not None and (shows_it or not session.working):
         session.send("answer", seq=session.unanswered)
         session.unanswered = None
-
-
-def _recorder(session: Session) -> Callable[[Any], None]:
-    """Collects what Python changes in the document, except the values of controls."""
-    values = {
-        (model.id, tag["normlab"]["property"])
-        for model in session.built.document.roots
-        for tag in model.tags
-        if isinstance(tag, dict) and "property" in tag.get("normlab", {})
-    }
-
-    def record(event: Any) -> None:
-        if isinstance(event, ModelChangedEvent) and (event.model.id, event.attr) in values:
-            return
-        if isinstance(event, DocumentPatchedEvent):
-            session.events.append(event)
-
-    return record
-
-
-def _patch(session: Session) -> str:
-    """The recorded events as JSON of one Bokeh patch, arrays inline."""
-    models = session.built.document.models
-    serializer = Serializer(references=models.synced_references, deferred=False)
-    patch = PatchJson(events=serializer.encode(session.events))
-    session.events.clear()
-    models.flush_synced(lambda model: not serializer.has_ref(model))
-    return json.dumps(patch)
 
 
 def _post_failure(session: str, sentence: str, post: Post) -> None:

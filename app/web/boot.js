@@ -10,7 +10,7 @@ import { unzip } from "./unzip.js";
  *
  * The functions of app/live.py that the worker calls.
  * @typedef {object} Sessions
- * @property {(session: string, experiment: string, language: string, state: string, digest: string, post: (json: string) => void) => void} open
+ * @property {(session: string, experiment: string, language: string, state: string, digest: string, touched: string, post: (json: string) => void) => void} open
  * @property {(session: string, message: string) => void} receive
  * @property {() => boolean} step
  *

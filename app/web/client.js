@@ -5,12 +5,13 @@ import { fromWorker } from "./protocol.js";
 
 /**
  * @typedef {import("./protocol.js").State} State
+ * @typedef {import("./protocol.js").Property} Property
  * @typedef {import("./protocol.js").ToPage} ToPage
  * @typedef {import("./protocol.js").ToWorker} ToWorker
  *
  * @typedef {object} SessionHandlers
  * @property {(message: import("./protocol.js").Opened) => void} opened
- * @property {(patch: string) => void} patch
+ * @property {(patch: object) => void} patch
  * @property {(parts: Record<string, string>) => void} parts
  * @property {(message: import("./protocol.js").SessionState, newest: boolean) => void} state
  *   newest: it answers the last values and presses that the page has
@@ -21,6 +22,9 @@ import { fromWorker } from "./protocol.js";
  * @property {(message: import("./protocol.js").Live) => void} live
  * @property {(file: string) => void} failed  the file that is missing or damaged, "" when it is no file's fault
  * @property {() => void} restarted
+ *
+ * What a session is about; the worker is told it whenever the session is opened (again).
+ * @typedef {{experiment: string, language: string, state: State, digest: string, touched: Property[]}} Subject
  *
  * @typedef {Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">} WorkerLike
  */
@@ -54,7 +58,12 @@ export class Client {
     worker.onmessage = ({ data }) => {
       if (worker !== this.#worker) return; // an ended worker's last words
       const message = fromWorker(data);
-      if (message !== null) this.#take(message);
+      if (message === null) return;
+      try {
+        this.#take(message);
+      } catch (fault) {
+        console.error(`"${message.type}" could not be taken:`, fault);
+      }
     };
     worker.onerror = (event) => {
       // Its own script is missing or broken: it will never say so itself.
@@ -72,7 +81,7 @@ export class Client {
   }
 
   /**
-   * @param {{experiment: string, language: string, state: State, digest: string}} what
+   * @param {Subject} what
    * @param {SessionHandlers} handlers
    */
   open(what, handlers) {
@@ -139,13 +148,13 @@ export class Session {
 
   /**
    * @param {string} name
-   * @param {{experiment: string, language: string, state: State, digest: string}} what
+   * @param {Subject} what
    * @param {SessionHandlers} handlers
    * @param {{send: (message: ToWorker) => void, hung: () => void, closed: () => void}} client
    */
   constructor(name, what, handlers, client) {
     this.name = name;
-    this.what = { ...what };
+    this.what = { ...what, touched: [...what.touched] };
     this.handlers = handlers;
     this.client = client;
   }
@@ -197,11 +206,17 @@ export class Session {
   take(message) {
     if (message.type === "opened") {
       this.#open = true;
+      if (message.stored !== null) {
+        const { digest, touched } = JSON.parse(message.stored);
+        Object.assign(this.what, { digest, touched });
+      }
       this.handlers.opened(message);
       if (this.#changed) this.#sendState();
       for (const action of this.#presses.splice(0)) this.#sendPress(action);
     } else if (message.type === "patch") {
-      this.handlers.patch(message.patch);
+      const patch = JSON.parse(message.patch);
+      this.#remember(patch.events);
+      this.handlers.patch(patch);
     } else if (message.type === "parts") {
       this.handlers.parts(message.parts);
     } else if (message.type === "state") {
@@ -214,6 +229,14 @@ export class Session {
     } else {
       console.error(message.detail);
       this.handlers.error(message.message);
+    }
+  }
+
+  /** The next worker, should this one end, must know what in the painted document is not as built. @param {any[]} events */
+  #remember(events) {
+    const { touched } = this.what;
+    for (const { model, attr } of events) {
+      if (model && !touched.some(([id, name]) => id === model.id && name === attr)) touched.push([model.id, attr]);
     }
   }
 

@@ -17,7 +17,7 @@ import { say } from "./words.js";
  * @property {(stored: object) => void | Promise<void>} replace  embeds another document in its place
  * @property {(name: string, value: string) => string} [said]  an option's value in words
  *
- * @typedef {{document: unknown, roots: Record<string, string>, digest: string, state: State, options: Option[]}} Stored
+ * @typedef {{document: unknown, roots: Record<string, string>, digest: string, touched: import("./protocol.js").Property[], state: State, options: Option[]}} Stored
  *
  * @typedef {object} Surroundings
  * @property {Strings} strings
@@ -53,7 +53,6 @@ export class Experiment {
     this.state = { ...this.stored.state };
     /** @type {State} what figures and words show */
     this.shown = { ...this.stored.state };
-    this.digest = this.stored.digest;
     /** @type {string[]} */
     this.notes = [];
   }
@@ -83,10 +82,11 @@ export class Experiment {
     this.#opening = true;
     await this.paint();
     const { client, language } = this.surroundings;
-    const what = { experiment: this.name, language, state: this.state, digest: this.digest };
+    const { digest, touched } = this.stored;
+    const what = { experiment: this.name, language, state: this.state, digest, touched };
     this.#session = client.open(what, {
       opened: (message) => this.#queue(() => this.#opened(message)),
-      patch: (patch) => this.#queue(() => this.#painted?.patch(JSON.parse(patch))),
+      patch: (patch) => this.#queue(() => this.#painted?.patch(patch)),
       parts: (parts) => this.#queue(() => this.#write(parts)),
       state: (message, newest) => this.#queue(() => this.#say(message, newest)),
       error: (sentence) => this.#queue(() => this.#failed(sentence)),
@@ -146,17 +146,15 @@ export class Experiment {
   }
 
   /** @param {import("./protocol.js").Opened} message */
-  async #opened({ digest, state, stored }) {
+  async #opened({ state, stored }) {
     const painted = this.#painted;
     if (!painted) return;
-    const linked = digest === this.digest || stored === null;
-    if (!linked) {
+    if (stored !== null) {
       console.warn(`${this.name}: the painted document is another one than Python's; it is embedded afresh`);
       await painted.replace(JSON.parse(stored));
-      this.digest = digest;
       painted.apply(this.state);
     }
-    this.section.dataset.hydration = linked ? (this.section.dataset.hydration ?? "linked") : "replaced";
+    this.section.dataset.hydration = stored === null ? (this.section.dataset.hydration ?? "linked") : "replaced";
     if (this.#session?.settled && !same(state, this.state)) {
       // Python knows better what a control can show (its answer says so in a notice).
       this.state = { ...state };

@@ -4,11 +4,13 @@
 /**
  * @typedef {{name: string, bytes: number}} RuntimeFile  bytes: as they travel (packed)
  * @typedef {Record<string, string>} State  option name → canonical text
+ * @typedef {[model: string, name: string]} Property  of a model in a document
  *
  * @typedef {{type: "boot", runtime: string, files: RuntimeFile[], fresh: boolean}} Boot
  *   fresh: past what the browser has stored (after a damaged file)
- * @typedef {{type: "open", session: string, experiment: string, language: string, state: State, digest: string}} Open
- *   digest: the painted document's; with another one the worker sends its own document along
+ * @typedef {{type: "open", session: string, experiment: string, language: string, state: State, digest: string, touched: Property[]}} Open
+ *   digest: the painted document's; with another one the worker sends its own document along.
+ *   touched: what in it is not as built
  * @typedef {{type: "set", session: string, seq: number, state: State}} Set
  * @typedef {{type: "press", session: string, seq: number, action: string}} Press
  * @typedef {{type: "close", session: string}} Close
@@ -18,7 +20,7 @@
  * @typedef {"download" | "start" | "import"} Stage
  * @typedef {{type: "live", numpy: string, pyodide: string, boot: string}} Live
  * @typedef {{type: "opened", session: string, digest: string, state: State, stored: string | null}} Opened
- *   stored: JSON of {document, roots, digest}, when the digests differ
+ *   stored: JSON of {document, roots, digest, touched}, when the digests differ
  * @typedef {{type: "patch", session: string, patch: string}} Patch  JSON of a Bokeh patch, arrays inline
  * @typedef {{type: "parts", session: string, parts: Record<string, string>}} Parts  HTML
  * @typedef {{type: "state", session: string, seq: number, status: Status, done: number, total: number, shown: State}} SessionState
@@ -37,6 +39,8 @@ const flag = /** @type {Check} */ (value) => typeof value === "boolean";
 const texts = /** @type {Check} */ (value) => isPlain(value) && Object.values(value).every(text);
 const files = /** @type {Check} */ (value) =>
   Array.isArray(value) && value.every((file) => isPlain(file) && text(file.name) && number(file.bytes));
+const properties = /** @type {Check} */ (value) =>
+  Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(text));
 /** @param {Check} check @returns {Check} */
 const orNull = (check) => (value) => value === null || check(value);
 /** @param {...string} words @returns {Check} */
@@ -45,7 +49,7 @@ const oneOf = (...words) => (value) => typeof value === "string" && words.includ
 /** @type {Record<string, Record<string, Check>>} */
 const TO_WORKER = {
   boot: { runtime: text, files, fresh: flag },
-  open: { session: text, experiment: text, language: text, state: texts, digest: text },
+  open: { session: text, experiment: text, language: text, state: texts, digest: text, touched: properties },
   set: { session: text, seq: number, state: texts },
   press: { session: text, seq: number, action: text },
   close: { session: text },

@@ -22,8 +22,8 @@ self.onmessage = ({ data }) => {
   } else if (!sessions) {
     console.warn(`dropped a message: "${message.type}" came before Python was live`);
   } else if (message.type === "open") {
-    const { session, experiment, language, state, digest } = message;
-    sessions.open(session, experiment, language, JSON.stringify(state), digest, post);
+    const { session, experiment, language, state, digest, touched } = message;
+    sessions.open(session, experiment, language, JSON.stringify(state), digest, JSON.stringify(touched), post);
     nextSlice();
   } else {
     sessions.receive(message.session, JSON.stringify(message));

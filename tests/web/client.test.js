@@ -62,7 +62,7 @@ beforeEach(() => {
 
 /** @param {string} depth */
 function opened(depth = "12") {
-  const session = client.open({ experiment: "sensitivity", language: "en", state: { depth }, digest: "d" }, handlers());
+  const session = client.open({ experiment: "sensitivity", language: "en", state: { depth }, digest: "d", touched: [] }, handlers());
   return { session, name: session.name };
 }
 
@@ -173,6 +173,33 @@ test("Stop that is answered ends nothing", () => {
   wires[0].say({ type: "answer", session: name, seq: 2 });
   mock.timers.tick(5000);
   assert.ok(!wires[0].ended);
+});
+
+test("the next worker is told what the last one changed in the painted document", () => {
+  const { session, name } = opened();
+  nowLive(wires[0], name);
+  const events = [
+    { kind: "ColumnDataChanged", model: { id: "p7" }, attr: "data" },
+    { kind: "ModelChanged", model: { id: "p9" }, attr: "disabled" },
+    { kind: "TitleChanged" },
+  ];
+  for (let twice = 0; twice < 2; twice++) wires[0].say({ type: "patch", session: name, patch: JSON.stringify({ events }) });
+  session.press("stop");
+  mock.timers.tick(1000);
+  wires[1].say(LIVE);
+  assert.deepEqual(wires[1].of("open")[0].touched, [["p7", "data"], ["p9", "disabled"]]);
+});
+
+test("a session whose document was replaced opens again with that document", () => {
+  const { session, name } = opened();
+  wires[0].say(LIVE);
+  const stored = JSON.stringify({ document: {}, roots: {}, digest: "new", touched: [["p1", "text"]] });
+  wires[0].say({ type: "opened", session: name, digest: "new", state: { depth: "12" }, stored });
+  session.press("stop");
+  mock.timers.tick(1000);
+  wires[1].say(LIVE);
+  const { digest, touched } = wires[1].of("open")[0];
+  assert.deepEqual({ digest, touched }, { digest: "new", touched: [["p1", "text"]] });
 });
 
 test("a failed runtime names its file; a retry goes past the browser's stores and opens again", () => {

@@ -49,7 +49,7 @@ def work_through(name: str, language: str) -> None:
         live.receive(name, json.dumps({"seq": next(sequence), **message}))
         work()
 
-    live.open(name, name, language, json.dumps(QUICK), "another digest", take)
+    live.open(name, name, language, json.dumps(QUICK), "another digest", "[]", take)
     work()
     experiment, _ = live.fresh(name, language)
     for control in experiment.controls.values():
