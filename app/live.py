@@ -272,7 +272,7 @@ def _guarded(session: Session) -> Iterator[None]:
 
 
 def _publish(session: Session) -> None:
-    """Send what changed: figures, then words, then the state that tells of them, then the answer."""
+    """Send what changed: figures, words, then the state that tells of them, then the answer."""
     experiment = session.experiment
     changes = session.built.changes
     if experiment.shown and session.touched:

@@ -20,7 +20,9 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, R
 from app.site.serve import Handler, Server
 
 POLICY = "script-src 'self' 'wasm-unsafe-eval'"
-PATIENCE = 120_000  # milliseconds; far more than anything takes, so that a busy machine fails nothing
+PATIENCE = (
+    120_000  # milliseconds; far more than anything takes, so that a busy machine fails nothing
+)
 
 Fault = Callable[[bytes], bytes | None]
 """Makes of a file's content what is sent; None: the file is missing."""
@@ -81,11 +83,15 @@ def truncated(content: bytes) -> bytes:
 def damaged(content: bytes) -> bytes:
     """As long as before, with other bytes in the middle."""
     middle = len(content) // 2
-    return content[:middle] + bytes(byte ^ 0xFF for byte in content[middle : middle + 64]) + content[middle + 64 :]
+    return (
+        content[:middle]
+        + bytes(byte ^ 0xFF for byte in content[middle : middle + 64])
+        + content[middle + 64 :]
+    )
 
 
-# What Chromium asks for by itself, whatever page it shows. Would a page ask for one of these, Playwright
-# would still report it.
+# What Chromium asks for by itself, whatever page it shows. Would a page ask for one of these,
+# Playwright would still report it.
 CHROMIUMS_OWN = re.compile(
     r"(update|accounts|content-autofill|optimizationguide-pa|clients\d*|clientservices|safebrowsing"
     r"|www|mtalk|android\.clients|redirector|edgedl\.me)\.(googleapis|google|gvt1)\.com"
@@ -160,7 +166,9 @@ class Lesson:
     def until(self, runtime: str | None = None, **data: str) -> Lesson:
         """Wait until the page's runtime and the section's data attributes are as said."""
         if runtime is not None:
-            expect(self.page.locator(f"html[data-runtime={runtime}]")).to_be_attached(timeout=PATIENCE)
+            expect(self.page.locator(f"html[data-runtime={runtime}]")).to_be_attached(
+                timeout=PATIENCE
+            )
         wanted = "".join(f'[data-{key.replace("_", "-")}="{value}"]' for key, value in data.items())
         if wanted:
             section = self.page.locator(f'section[data-experiment="{self.name}"]{wanted}')
@@ -176,13 +184,17 @@ class Lesson:
         return self.painted().until(runtime="live", state="ready")
 
     def settled(self) -> Lesson:
-        """What the reader did last is answered: the newest values are shown and nothing is computed."""
-        self.page.evaluate("() => new Promise(requestAnimationFrame)")  # the hand's event has been heard
+        """What the reader did last is answered: newest values shown, nothing under way."""
+        self.page.evaluate(
+            "() => new Promise(requestAnimationFrame)"
+        )  # the hand's event has been heard
         return self.until(state="ready")
 
     def until_query(self, query: str) -> None:
         """Wait until the address has this query."""
-        self.page.wait_for_url(lambda url: urlsplit(url).query == query.removeprefix("?"), timeout=PATIENCE)
+        self.page.wait_for_url(
+            lambda url: urlsplit(url).query == query.removeprefix("?"), timeout=PATIENCE
+        )
 
     def part_with(self, name: str, text: str) -> None:
         part = self.section.locator(f'[data-part="{name}"]')
@@ -206,7 +218,7 @@ class Lesson:
         return self.section.get_attribute(f"data-{key}")
 
     def part(self, name: str) -> str:
-        """What a part says as HTML, every space a plain one, without the words that a clock writes."""
+        """What a part says as HTML, spaces plain, without the words that a clock writes."""
         html = str(
             self.section.locator(f'[data-part="{name}"]').evaluate(
                 """part => {
@@ -250,7 +262,9 @@ class Lesson:
               .map((renderer) => renderer.name ?? "")"""
         )
         columns = self.columns(figure)
-        return [column for name, column in zip(names, columns, strict=True) if name.startswith(label)]
+        return [
+            column for name, column in zip(names, columns, strict=True) if name.startswith(label)
+        ]
 
     def stored(self) -> dict[str, Any]:
         """What the build wrote into the page for the experiment."""
@@ -260,7 +274,8 @@ class Lesson:
         return self.page.evaluate(
             f"""async () => {{
               const painted = await window.normlab.paint("{self.name}");
-              const stored = JSON.parse(painted.section.querySelector("script[data-document]").textContent);
+              const script = painted.section.querySelector("script[data-document]");
+              const stored = JSON.parse(script.textContent);
               return {expression};
             }}"""
         )

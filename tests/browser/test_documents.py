@@ -23,7 +23,9 @@ def documents(site: Path) -> dict[str, Any]:
     found = {}
     for page in sorted(site.glob("*/*/index.html")):
         text = page.read_text(encoding="utf-8")
-        for number, script in enumerate(re.findall(r"<script[^>]* data-document>(.*?)</script>", text)):
+        for number, script in enumerate(
+            re.findall(r"<script[^>]* data-document>(.*?)</script>", text)
+        ):
             found[f"{page.relative_to(site)} {number}"] = json.loads(html.unescape(script))
     assert found, "the site has no stored document"
     return found
@@ -31,7 +33,9 @@ def documents(site: Path) -> dict[str, Any]:
 
 def nodes(value: Any) -> Iterator[Any]:
     yield value
-    for child in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    for child in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
         yield from nodes(child)
 
 
@@ -48,7 +52,9 @@ def test_no_document_holds_a_model_that_evaluates_strings(documents: dict[str, A
 
 
 def test_no_document_names_another_host_or_asks_for_mathjax(documents: dict[str, Any]) -> None:
-    texts = [node for stored in documents.values() for node in nodes(stored) if isinstance(node, str)]
+    texts = [
+        node for stored in documents.values() for node in nodes(stored) if isinstance(node, str)
+    ]
     assert len(texts) > 100
     assert [text for text in texts if re.search(r"https?://|(^|[^:])//\w", text)] == []
     assert [text for text in texts if re.search(r"\$.*\$|\\\(", text)] == []

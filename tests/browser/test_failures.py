@@ -35,7 +35,9 @@ def test_a_spoiled_file_gives_a_message_and_leaves_the_page_standing(
     lesson.watch.allowed = ("",)  # the browser and the page complain of it in their own ways
     lesson.open().painted().until(runtime="failed")
     status = lesson.page.locator("#status")
-    said = "worker.js" if name == "boot.js" else name  # a worker does not say which of its scripts is missing
+    said = (
+        "worker.js" if name == "boot.js" else name
+    )  # a worker does not say which of its scripts is missing
     expect(status).to_contain_text(said)
     expect(status.get_by_role("button", name="Try again")).to_be_visible()
     assert lesson.data("state") == "prerendered"
@@ -60,7 +62,7 @@ def test_a_retry_fetches_again_and_becomes_live_with_the_readers_values(
 
 
 def test_webassembly_that_is_whole_but_wrong_is_noticed(lesson: Lesson) -> None:
-    """Byte count and packing are right: only compiling it shows the damage, and Pyodide says nothing."""
+    """Byte count and packing are right: only compiling shows it, and Pyodide says nothing."""
     packed = gzip.compress(b"\0asm\1\0\0\0" + b"no such section" * 1000)
     lesson.host.faults["python.gz.bin"] = lambda _: packed
     lesson.host.faults["index.html"] = with_bytes("python.gz.bin", len(packed))

@@ -26,7 +26,9 @@ def test_live_words_and_figures_are_the_prerendered_ones_at_every_digit(lesson: 
     words = {part: lesson.part(part) for part in parts}
     figures = {slot: lesson.columns(slot) for slot in ("sensitivity", "beta")}
     lesson.section.evaluate(
-        """section => section.querySelectorAll("[data-part]").forEach((part) => part.replaceChildren())"""
+        """section => {
+          section.querySelectorAll("[data-part]").forEach((part) => part.replaceChildren());
+        }"""
     )
     held.set()
     lesson.ready()
@@ -39,7 +41,7 @@ def test_live_words_and_figures_are_the_prerendered_ones_at_every_digit(lesson: 
 
 
 def close(left: Any, right: Any) -> bool:
-    """Equal, numbers but for the last of a double's digits (products may be summed in another order)."""
+    """Equal; numbers but for the last digits of a double (sums may run in another order)."""
     if isinstance(left, float | int) and isinstance(right, float | int):
         return left == pytest.approx(right, rel=1e-9, nan_ok=True)
     if isinstance(left, dict):
@@ -145,7 +147,9 @@ def test_stop_stops_and_the_page_goes_on(lesson: Lesson) -> None:
     assert "24 of 24" not in stopped
     assert not lesson.restarted()
     lesson.keys("depth", "ArrowLeft")
-    expect(lesson.section.locator('[data-part="sentence"]')).to_contain_text("N = 11", timeout=PATIENCE)
+    expect(lesson.section.locator('[data-part="sentence"]')).to_contain_text(
+        "N = 11", timeout=PATIENCE
+    )
 
 
 def test_stop_ends_a_worker_that_hangs_and_starts_it_again_with_the_same_state(
