@@ -1,10 +1,10 @@
 /**
  * First paint and, after it, everything that touches a Bokeh document on the page.
  *
- * A classic deferred script, after BokehJS: it must work from `file://`, where modules and `fetch`
- * do not, and under a policy without inline scripts and `eval`. It knows nothing of Python: the
- * page's module (`page.js`) asks for a section by name and is handed a `Painted`, by which it sets
- * the controls, applies patches, and hears what the reader does.
+ * A classic deferred script, after BokehJS and controls.js: it must work from `file://`, where
+ * modules and `fetch` do not, and under a policy without inline scripts and `eval`. It knows nothing
+ * of Python: the page's module (`page.js`) asks for a section by name and is handed a `Painted`, by
+ * which it sets the controls, applies patches, and hears what the reader does.
  *
  * Every section embeds a document of its own. Several documents may hold equal ids; nothing here
  * looks a model up except in its own document, and roots go to slots of their own section.
@@ -29,24 +29,6 @@
  * @property {(patch: string | object) => void} patch applies a Bokeh JSON patch; no handler hears
  * @property {(stored: Stored) => Promise<void>} replace embeds another document in its place
  * @property {(name: string, value: string) => string} said an option's value in words
- *
- * @typedef {object} Tag what `app/ui/controls.py` says about a control, in the model's tags
- * @property {string} [option]
- * @property {string} [action]
- * @property {string} label
- * @property {string} property the model's property that holds the value
- * @property {string[] | null} values canonical texts of all choices, or null: any whole number
- * @property {boolean} indexed the property holds a place in `values`
- * @property {string[] | null} shown what a reader sees for each choice
- * @property {string} low
- * @property {string} high
- * @property {string | null} clamped a sentence for `{given}` out of bounds and `{used}` instead
- * @property {string | {one: string, other: string}} words the value in words, with `{value}`
- *
- * @typedef {object} Control
- * @property {Tag} tag
- * @property {any} model
- * @property {any} view
  */
 
 (function () {
@@ -146,9 +128,9 @@
       this.document = null;
       /** @type {any} */
       this.manager = null;
-      /** @type {Map<string, Control>} */
+      /** @type {Map<string, PageControl>} */
       this.controls = new Map();
-      /** @type {Map<string, Control>} */
+      /** @type {Map<string, PageControl>} */
       this.buttons = new Map();
       /** @type {((name: string, value: string) => void)[]} */
       this.optionHandlers = [];
@@ -186,8 +168,8 @@
       managers.add(manager);
       this.document = manager.roots[0].model.document;
       for (const view of manager.roots) {
-        const tag = tagOf(view.model);
-        if (tag !== null) this.wire({ tag, model: view.model, view });
+        const control = /** @type {PageControl | null} */ (page.normlabControl(view));
+        if (control !== null) this.wire(control);
       }
       for (const [slot, id] of Object.entries(stored.roots)) {
         if (slot.startsWith("figure:")) dressFigure(this.slot(slot), viewOf(manager, id));
@@ -197,7 +179,7 @@
     state() {
       /** @type {State} */
       const state = {};
-      for (const [name, control] of this.controls) state[name] = textOf(control);
+      for (const [name, control] of this.controls) state[name] = control.text;
       return state;
     }
 
@@ -206,7 +188,7 @@
       this.quietly(() => {
         for (const [name, text] of Object.entries(state)) {
           const control = this.controls.get(name);
-          if (control !== undefined && !inHand(control)) show(control, text);
+          if (control !== undefined && !control.inHand) control.show(text);
         }
       });
     }
@@ -229,8 +211,7 @@
 
     /** @param {string} name @param {string} value */
     said(name, value) {
-      const control = this.controls.get(name);
-      return control === undefined ? value : wordsOf(control.tag, value);
+      return this.controls.get(name)?.said(value) ?? value;
     }
 
     /** @param {string | object} patch */
@@ -279,7 +260,7 @@
       const rest = kind === "button" ? this.buttons.values() : [];
       const able = [first, ...rest].find((control) => control && !control.model.disabled);
       this.lost = able === undefined ? slot : undefined; // its heir may come with the next patch
-      if (able) focusable(able)?.focus({ preventScroll: true });
+      able?.focus();
     }
 
     dispose() {
@@ -295,10 +276,12 @@
       this.manager = null;
     }
 
-    /** @param {Control} control */
+    /** @param {PageControl} control */
     wire(control) {
       const { tag, model, view } = control;
-      const refresh = () => dress(control, this.box(tag));
+      const name = tag.option ?? "";
+      const box = this.section.querySelector(`[data-control="${CSS.escape(name)}"]`);
+      const refresh = () => control.dress(box);
       // BokehJS renders a widget anew when some of its properties change, and noUiSlider writes
       // its own number over the value in words: what was added is looked after.
       const observer = new MutationObserver(refresh);
@@ -308,35 +291,20 @@
         attributeFilter: ["aria-valuetext", "disabled"],
       });
       this.observers.push(observer);
-      const typed = (/** @type {Event} */ event) => this.typed(control, event.target);
-      view.shadow_el.addEventListener("change", typed, true); // before Bokeh
-      view.shadow_el.addEventListener("touchstart", letScroll, { capture: true, passive: true });
       if (tag.action !== undefined) this.buttons.set(tag.action, control);
       if (tag.option !== undefined) {
-        const name = tag.option;
         this.controls.set(name, control);
         model.properties[tag.property].change.connect(() => {
           refresh();
-          if (this.quiet === 0) this.changed(name, textOf(control));
+          if (this.quiet === 0) this.changed(name, control.text);
         });
       }
+      if (tag.clamped) {
+        const typed = (/** @type {Event} */ event) =>
+          this.part("notice", control.clamp(/** @type {HTMLInputElement} */ (event.target)));
+        view.shadow_el.addEventListener("change", typed, true); // before Bokeh
+      }
       refresh();
-    }
-
-    /**
-     * Bokeh's spinner would drop a number out of bounds without a word: clamp it, and say so.
-     * @param {Control} control
-     * @param {EventTarget | null} field
-     */
-    typed({ tag, model }, field) {
-      if (!tag.clamped || !(field instanceof HTMLInputElement)) return;
-      const given = field.value;
-      const low = Number(tag.low);
-      const number = given.trim() === "" ? NaN : Number(given);
-      const used = Number.isNaN(number) ? model[tag.property] : Math.min(Math.max(number, low), Number(tag.high));
-      const sentence = tag.clamped.replace("{given}", given).replace("{used}", String(used));
-      field.value = String(used);
-      this.part("notice", Number.isNaN(number) || number === used ? "" : sentence);
     }
 
     /** @param {string} name @param {string} text */
@@ -380,8 +348,7 @@
       const label = path.find((node) => node instanceof HTMLLabelElement);
       if (label instanceof HTMLLabelElement && label.getRootNode() === document) {
         const name = /** @type {HTMLElement | null} */ (label.closest("[data-control]"))?.dataset.control;
-        const control = this.controls.get(name ?? "");
-        if (control !== undefined) focusable(control)?.focus();
+        this.controls.get(name ?? "")?.focus();
       }
     }
 
@@ -404,158 +371,9 @@
       if (!(slot instanceof HTMLElement)) throw new Error(`The section has no place for "${name}".`);
       return slot;
     }
-
-    /**
-     * The light-DOM part around a control.
-     * @param {Tag} tag
-     * @returns {Element | null}
-     */
-    box(tag) {
-      const name = tag.option ?? "";
-      return this.section.querySelector(`[data-control="${CSS.escape(name)}"]`);
-    }
   }
 
-  // -------------------------------------------------------------------------- values and words
-
-  /**
-   * @param {any} model
-   * @returns {Tag | null}
-   */
-  function tagOf(model) {
-    for (const tag of model.tags) {
-      const plain = unmapped(tag);
-      if (plain?.normlab !== undefined) return plain.normlab;
-    }
-    return null;
-  }
-
-  /**
-   * BokehJS reads a Python dict as a Map.
-   * @param {any} value
-   * @returns {any}
-   */
-  function unmapped(value) {
-    if (!(value instanceof Map)) return value;
-    return Object.fromEntries([...value].map(([key, item]) => [key, unmapped(item)]));
-  }
-
-  /**
-   * The canonical text of what the control shows.
-   * @param {Control} control
-   */
-  function textOf({ tag, model }) {
-    const held = model[tag.property];
-    return tag.indexed && tag.values !== null ? tag.values[held] : String(held);
-  }
-
-  /**
-   * Show the value with this canonical text, or the nearest that the control has.
-   * @param {Control} control
-   * @param {string} text
-   */
-  function show({ tag, model }, text) {
-    const { values, property } = tag;
-    if (values === null) {
-      const value = Number(text);
-      if (text === "" || !Number.isFinite(value)) return;
-      model[property] = Math.min(Math.max(value, Number(tag.low)), Number(tag.high));
-      return;
-    }
-    const index = nearest(values, text);
-    if (index >= 0) model[property] = tag.indexed ? index : values[index];
-  }
-
-  /**
-   * @param {string[]} values
-   * @param {string} text
-   * @returns {number} −1 when there is none
-   */
-  function nearest(values, text) {
-    const exact = values.indexOf(text);
-    if (exact >= 0 || text === "" || !Number.isFinite(Number(text))) return exact;
-    const distances = values.map((value) => Math.abs(Number(value) - Number(text)));
-    return distances.indexOf(Math.min(...distances));
-  }
-
-  /**
-   * @param {Tag} tag
-   * @param {string} text
-   */
-  function wordsOf(tag, text) {
-    const shown = tag.shown?.[tag.values?.indexOf(text) ?? -1] ?? text;
-    const words =
-      typeof tag.words === "string" ? tag.words : text === "1" ? tag.words.one : tag.words.other;
-    return words.replace("{value}", shown);
-  }
-
-  /**
-   * Whether the reader has hold of it just now: dragging the handle, or typing in the field.
-   * @param {Control} control
-   */
-  function inHand({ view }) {
-    /** @type {ShadowRoot} */
-    const shadow = view.shadow_el;
-    if (shadow.querySelector(".noUi-active") !== null) return true;
-    const field = shadow.activeElement;
-    return field instanceof HTMLInputElement && field.type === "text" && field.value !== view.format_value;
-  }
-
-  // -------------------------------------------------------------------------- names and reach
-
-  /**
-   * Give the control its name, its value in words and its state; to be repeated at will.
-   * @param {Control} control
-   * @param {Element | null} box
-   */
-  function dress(control, box) {
-    const { tag, model, view } = control;
-    /** @type {ShadowRoot} */
-    const shadow = view.shadow_el;
-    const said = tag.option === undefined ? "" : wordsOf(tag, textOf(control));
-    const output = box?.querySelector("output[data-value]");
-    if (output instanceof HTMLElement && output.textContent !== said) {
-      output.setAttribute("aria-live", "off"); // the control itself says its value
-      output.textContent = said;
-    }
-
-    const handle = shadow.querySelector("[role=slider]");
-    if (handle !== null) {
-      set(handle, "aria-label", tag.label);
-      set(handle, "aria-valuetext", said);
-      set(handle, "aria-disabled", String(model.disabled));
-    }
-    const group = shadow.querySelector(".bk-input-group:has(input[type=radio])");
-    if (group !== null) {
-      set(group, "role", "radiogroup");
-      set(group, "aria-label", tag.label);
-    }
-    const field = shadow.querySelector("select, input[type=text]");
-    if (field !== null) {
-      set(field, "aria-label", tag.label);
-      if (field instanceof HTMLInputElement) dressNumber(field, control);
-    }
-  }
-
-  /**
-   * Bokeh's spinner works as a spin button and has only to say so.
-   * @param {HTMLInputElement} field
-   * @param {Control} control
-   */
-  function dressNumber(field, { tag, model, view }) {
-    set(field, "role", "spinbutton");
-    set(field, "inputmode", "numeric");
-    set(field, "autocomplete", "off");
-    set(field, "aria-valuemin", tag.low);
-    set(field, "aria-valuemax", tag.high);
-    set(field, "aria-valuenow", String(model.value));
-    // The steppers are for a mouse, as those of a browser's own number field: keys do the same.
-    for (const stepper of view.shadow_el.querySelectorAll(".bk-spin-btn")) {
-      set(stepper, "tabindex", "-1");
-      set(stepper, "aria-hidden", "true");
-      set(stepper, "type", "button");
-    }
-  }
+  // -------------------------------------------------------------------------- figures and words
 
   /**
    * A figure is one picture with a name; what it shows stands beside it as a sentence and a table.
@@ -566,42 +384,12 @@
     if (!slot.hasAttribute("aria-label") && !slot.hasAttribute("aria-labelledby")) {
       const title = slot.closest("figure")?.querySelector("figcaption")
         ?? slot.closest("section")?.querySelector("h1, h2, h3, h4");
-      set(slot, "aria-label", title?.textContent?.trim() ?? slot.dataset.slot ?? "");
+      slot.setAttribute("aria-label", title?.textContent?.trim() ?? slot.dataset.slot ?? "");
     }
-    set(slot, "role", "img");
+    slot.setAttribute("role", "img");
     for (const canvas of view.views.query((/** @type {any} */ it) => it.model.type === "Canvas")) {
       canvas.events_el.removeAttribute("tabindex"); // no tool here listens to keys
     }
-  }
-
-  /**
-   * @param {Control} control
-   * @returns {HTMLElement | null}
-   */
-  function focusable({ view }) {
-    return view.shadow_el.querySelector("[role=slider], select, input[type=text], input:checked, button");
-  }
-
-  /**
-   * noUiSlider jumps as soon as a finger is laid on its track, though it may be there to scroll the
-   * page. Without the touch it gets the mouse's events, which browsers send for a tap alone.
-   * @param {Event} event
-   */
-  function letScroll(event) {
-    const { target } = event;
-    if (target instanceof Element && target.closest(".noUi-base") && !target.closest(".noUi-handle")) {
-      event.stopPropagation();
-    }
-  }
-
-  /**
-   * Writes only what differs, so that an observer of attributes comes to rest.
-   * @param {Element} element
-   * @param {string} name
-   * @param {string} value
-   */
-  function set(element, name, value) {
-    if (element.getAttribute(name) !== value) element.setAttribute(name, value);
   }
 
   /**

@@ -17,7 +17,8 @@ from app.ui.strings import strings
 
 WEB = Path(controls.__file__).parents[1] / "web"
 BOKEHJS = Path(bokeh.__file__).parent / "server" / "static" / "js"
-SCRIPTS = ("bokeh.min.js", "bokeh-widgets.min.js", "paint.js")
+OURS = ("controls.js", "paint.js")
+SCRIPTS = ("bokeh.min.js", "bokeh-widgets.min.js", *OURS)
 FAR = "far"  # a section below the others, out of sight
 
 STYLE = """
@@ -32,7 +33,7 @@ main { max-width: 60rem; margin: auto; padding: 1rem; }
 def write(folder: Path) -> None:
     """Write the page as `index.html`, with all that it loads."""
     for name in SCRIPTS:
-        shutil.copy((WEB if name == "paint.js" else BOKEHJS) / name, folder / name)
+        shutil.copy((WEB if name in OURS else BOKEHJS) / name, folder / name)
     (folder / "style.css").write_text(theme.css() + STYLE, encoding="utf-8")
     scripts = "".join(f'<script defer src="{name}"></script>' for name in SCRIPTS)
     texts = json.dumps({"strings": {"stale_failed": "Shown here: {shown}."}})

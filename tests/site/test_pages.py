@@ -161,7 +161,7 @@ def test_figures_need_classic_scripts_only(site: Path) -> None:
         str(attrs["src"]).rsplit("/", 1)[-1] for attrs in page.all("script") if attrs.get("src")
     ]
     assert names == [
-        "shell.js", "bokeh.min.js", "bokeh-widgets.min.js", "paint.js", "page.js",
+        "shell.js", "bokeh.min.js", "bokeh-widgets.min.js", "controls.js", "paint.js", "page.js",
     ]  # fmt: skip
     modules = [attrs for attrs in page.all("script") if attrs.get("type") == "module"]
     assert len(modules) == 1
