@@ -40,7 +40,7 @@ def ensure() -> Path:
 
 
 def chromium() -> Path | None:
-    """An installed Chromium: NORMLAB_CHROMIUM, on the PATH, in its usual place, Playwright's own."""
+    """An installed one: NORMLAB_CHROMIUM, on the PATH, in its usual place, Playwright's own."""
     named = os.environ.get("NORMLAB_CHROMIUM")
     if named:
         return Path(named)

@@ -10,7 +10,6 @@ import hashlib
 import http.client
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -18,7 +17,7 @@ import tempfile
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,7 @@ from app.site.environment import Failure, last_line, progress, say
 PINS: dict[str, Any] = json.loads(
     (Path(__file__).parent / "runtime.json").read_text(encoding="utf-8")
 )
-CONNECT = 5.0  # seconds: a network that refuses the CDN by silence must not hold a build up
+PATIENCE = 5.0  # seconds: a network that meets the CDN with silence must not hold a build up
 LOCK = "pyodide-lock.json"
 
 
@@ -45,6 +44,16 @@ class Wanted:
 
 class Unavailable(Exception):  # noqa: N818  (the next source is no error)
     """A source could not give a file; the next one is asked."""
+
+
+class OutOfReach(Unavailable):
+    """A source could not be reached at all."""
+
+
+Reader = Callable[[str], IO[bytes]]
+"""Opens one of a source's files by its name. Raises Unavailable."""
+
+_out_of_reach: set[str] = set()  # names of sources not to be asked again in this run
 
 
 def cache_folder() -> Path:
@@ -66,7 +75,7 @@ def runtime(cache: Path, pins: dict[str, Any] = PINS) -> Path:
         Wanted(name, pin["sha256"], pin["bytes"]) for name, pin in pins["pyodide"]["files"].items()
     ]
     fetch(core, folder, pins["sources"], "core")
-    fetch([wheel(folder, name) for name in pins["wheels"]], folder, pins["sources"], "all")
+    fetch([wheel(folder, name) for name in pins["wheels"]], folder, pins["sources"], "wheels")
     return folder
 
 
@@ -77,22 +86,45 @@ def wheel(folder: Path, name: str) -> Wanted:
 
 
 def fetch(wanted: list[Wanted], folder: Path, sources: list[dict[str, Any]], part: str) -> None:
-    """Get the files not yet in the folder, asking the sources in order."""
+    """Get the files not yet in the folder from the sources that carry this part, in order.
+
+    `part` is "core" (Pyodide's own files), "wheels" or "all". Raises Failure.
+    """
     missing = [file for file in wanted if not is_good(folder / file.name, file)]
-    reasons = []
+    reasons: list[str] = []
     for source in sources:
-        if missing and source.get("carries", "all") in ("all", part):
-            say(f"fetching {', '.join(file.name for file in missing)} from {source['name']}")
-            try:
-                KINDS[source["kind"]](source, missing, folder)
-            except Unavailable as reason:
-                reasons.append(f"{source['name']}: {reason}")
-            missing = [file for file in missing if not is_good(folder / file.name, file)]
+        if not missing or part not in (*source["carries"], "all"):
+            continue
+        if source["name"] in _out_of_reach:
+            reasons.append(f"{source['name']}: out of reach")
+            continue
+        say(f"fetching {', '.join(file.name for file in missing)} from {source['name']}")
+        reasons += take(source, missing, folder)
+        missing = [file for file in missing if not is_good(folder / file.name, file)]
     if missing:
         raise Failure(
             f"Could not fetch {', '.join(file.name for file in missing)} "
             f"({'; '.join(reasons)}); check the network and run the command again."
         )
+
+
+def take(source: dict[str, Any], wanted: list[Wanted], folder: Path) -> list[str]:
+    """Take what a source has; returns why something could not be had, by file."""
+    reasons = []
+    try:
+        with KINDS[source["kind"]](source) as read:
+            for file in wanted:
+                try:
+                    with read(file.name) as stream:
+                        save(stream, file, folder, shown=source["kind"] == "http")
+                except OutOfReach:
+                    raise
+                except Unavailable as reason:
+                    reasons.append(f"{source['name']}: {reason}")
+    except OutOfReach as reason:
+        _out_of_reach.add(source["name"])
+        reasons.append(f"{source['name']}: {reason}")
+    return reasons
 
 
 def is_good(path: Path, wanted: Wanted) -> bool:
@@ -103,93 +135,96 @@ def is_good(path: Path, wanted: Wanted) -> bool:
         return hashlib.file_digest(file, "sha256").hexdigest() == wanted.sha256
 
 
-def from_http(source: dict[str, Any], wanted: list[Wanted], folder: Path) -> None:
-    """Download each file from base + name, each address once."""
-    for file in wanted:
+@contextmanager
+def from_http(source: dict[str, Any]) -> Iterator[Reader]:
+    """Files at base + name, each address asked once, not for long."""
+
+    def read(name: str) -> IO[bytes]:
         try:
-            with urllib.request.urlopen(source["base"] + file.name, timeout=CONNECT) as answer:
-                length = answer.headers.get("Content-Length")
-                total = file.bytes or (int(length) if length else None)
-                save(answer, file, folder, total)
+            answer: IO[bytes] = urllib.request.urlopen(source["base"] + name, timeout=PATIENCE)
         except urllib.error.HTTPError as error:
-            raise Unavailable(f"it answered {error.code} for {file.name}") from error
+            raise Unavailable(f"it answered {error.code} for {name}") from error
         except (OSError, ValueError, http.client.HTTPException) as error:
-            reason = getattr(error, "reason", None) or error
-            raise Unavailable(f"no connection ({reason})") from error
+            raise OutOfReach(f"no connection ({getattr(error, 'reason', error)})") from error
+        return answer
+
+    yield read
 
 
-def from_npm(source: dict[str, Any], wanted: list[Wanted], folder: Path) -> None:
-    """Take the files out of an npm package, fetched by npm itself."""
+@contextmanager
+def from_npm(source: dict[str, Any]) -> Iterator[Reader]:
+    """Files inside an npm package, fetched by npm itself."""
     with tempfile.TemporaryDirectory() as scratch:
         done = node.npm(["pack", source["package"], "--silent"], Path(scratch))
         archives = list(Path(scratch).glob("*.tgz"))
         if done.returncode or not archives:
-            raise Unavailable(f"npm could not fetch it ({last_line(done.stderr)})")
-        try:
-            with tarfile.open(archives[0]) as archive:
-                names = set(archive.getnames())
-                for file in wanted:
-                    if source["base"] + file.name in names:
-                        member = archive.extractfile(source["base"] + file.name)
-                        assert member is not None
-                        save(member, file, folder, file.bytes)
-        except (tarfile.TarError, EOFError, OSError) as error:
-            raise Unavailable(f"its archive is damaged ({error})") from error
+            raise OutOfReach(f"npm could not fetch it ({last_line(done.stderr)})")
+        with tarfile.open(archives[0]) as archive:  # npm has checked it
+
+            def read(name: str) -> IO[bytes]:
+                try:
+                    member = archive.extractfile(source["base"] + name)
+                except KeyError:
+                    member = None
+                if member is None:
+                    raise Unavailable(f"it has no {name}")
+                return member
+
+            yield read
 
 
-def from_pip(source: dict[str, Any], wanted: list[Wanted], folder: Path) -> None:
-    """Take the files out of a wheel, fetched by pip itself; the wheel is not kept."""
+@contextmanager
+def from_pip(source: dict[str, Any]) -> Iterator[Reader]:
+    """Files inside a wheel, fetched by pip itself, which shows its own progress."""
     with tempfile.TemporaryDirectory() as scratch:
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pip",
-                "download",
-                "--no-deps",
-                "--no-cache-dir",
-                "--retries=2",
-                "--only-binary=:all:",
-                "--python-version",
-                source["python"],
-                "--dest",
-                scratch,
-                source["package"],
-            ],
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,  # pip shows its own progress
-        )
+        command = [sys.executable, "-m", "pip", "download", source["package"], "--dest", scratch]
+        command += ["--no-deps", "--only-binary=:all:", "--python-version", source["python"]]
+        command += ["--no-cache-dir", "--retries=2"]
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
         wheels = list(Path(scratch).glob("*.whl"))
         if done.returncode or not wheels:
-            raise Unavailable(f"pip could not fetch it ({last_line(done.stderr)})")
+            raise OutOfReach(f"pip could not fetch it ({last_line(done.stderr)})")
         try:
-            with zipfile.ZipFile(wheels[0]) as archive:
-                names = set(archive.namelist())
-                for file in wanted:
-                    if source["base"] + file.name in names:
-                        with archive.open(source["base"] + file.name) as member:
-                            save(member, file, folder, file.bytes)
-        except (zipfile.BadZipFile, OSError) as error:
-            raise Unavailable(f"its archive is damaged ({error})") from error
+            archive = zipfile.ZipFile(wheels[0])
+        except zipfile.BadZipFile as error:
+            raise OutOfReach("pip fetched it, but it is damaged") from error
+        with archive:
+
+            def read(name: str) -> IO[bytes]:
+                try:
+                    return archive.open(source["base"] + name)
+                except KeyError as error:
+                    raise Unavailable(f"it has no {name}") from error
+
+            yield read
 
 
 KINDS = {"http": from_http, "npm": from_npm, "pip": from_pip}
 
 
-def save(stream: IO[bytes], wanted: Wanted, folder: Path, total: int | None) -> None:
+def save(stream: IO[bytes], wanted: Wanted, folder: Path, shown: bool) -> None:
     """Write a stream to its name in the folder, whole and checked, or not at all."""
     digest, done = hashlib.sha256(), 0
-    with replacing(folder / wanted.name) as file:
-        while chunk := stream.read(1 << 18):
-            file.write(chunk)
-            digest.update(chunk)
-            done += len(chunk)
-            progress(wanted.name, done, total)
-        if total is not None and done < total:
-            raise Unavailable(f"{wanted.name} was cut off after {done} of {total} bytes")
-        if digest.hexdigest() != wanted.sha256:
-            raise Unavailable(f"{wanted.name} has the wrong hash, so it was thrown away")
+    length = getattr(stream, "length", None)  # what an HTTP answer announces
+    total = wanted.bytes or length
+    try:
+        with replacing(folder / wanted.name) as file:
+            while chunk := stream.read(1 << 18):
+                file.write(chunk)
+                digest.update(chunk)
+                done += len(chunk)
+                if shown:
+                    progress(wanted.name, done, total)
+            if total is not None and done < total:
+                raise Unavailable(f"{wanted.name} was cut off after {done} of {total} bytes")
+            if digest.hexdigest() != wanted.sha256:
+                raise Unavailable(f"{wanted.name} has the wrong hash, so it was thrown away")
+    except (http.client.IncompleteRead, TimeoutError, ConnectionError, EOFError) as error:
+        raise Unavailable(f"{wanted.name} was cut off after {done} bytes") from error
+    except (zipfile.BadZipFile, tarfile.TarError) as error:
+        raise Unavailable(f"{wanted.name} is damaged ({error})") from error
+    except OSError as error:
+        raise Failure(f"Cannot write {folder / wanted.name} ({error.strerror}).") from error
 
 
 @contextmanager
@@ -215,8 +250,3 @@ def make_folder(path: Path) -> Path:
             f"Cannot write {path} ({error.strerror}); name another folder in NORMLAB_CACHE."
         ) from error
     return path
-
-
-def remove(path: Path) -> None:
-    """Remove a folder, whatever is in it."""
-    shutil.rmtree(path, ignore_errors=True)

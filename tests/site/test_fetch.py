@@ -18,21 +18,31 @@ CONTENT = bytes(range(256)) * 2000
 WANTED = fetch.Wanted("core.wasm", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT))
 
 
+@pytest.fixture(autouse=True)
+def _nobody_is_out_of_reach_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "_out_of_reach", set())
+
+
 def release(net_address: str) -> dict[str, Any]:
-    return {"kind": "http", "name": "the release", "base": f"{net_address}/v1/"}
+    return {
+        "kind": "http",
+        "name": "the release",
+        "base": f"{net_address}/v1/",
+        "carries": ["core", "wheels"],
+    }
 
 
 def pypi(requirement: str) -> dict[str, Any]:
     return {
         "kind": "pip", "name": "a wheel", "package": requirement, "python": "3.12",
-        "base": "carrier/files/", "carries": "all",
+        "base": "carrier/files/", "carries": ["core", "wheels"],
     }  # fmt: skip
 
 
 def npm(package: str) -> dict[str, Any]:
     return {
         "kind": "npm", "name": "a package", "package": package, "base": "package/",
-        "carries": "core",
+        "carries": ["core"],
     }  # fmt: skip
 
 
@@ -78,6 +88,31 @@ def test_no_network_is_one_sentence_that_names_every_source(
     assert "a wheel: pip could not fetch it" in said
     assert "\n" not in said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_one_source_has_in_another_version_comes_from_the_next_and_the_rest_from_it(
+    net: Net, registry: Callable[..., str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    other = fetch.Wanted("lock.json", hashlib.sha256(b"{}").hexdigest())
+    net.files["/v1/lock.json"] = b"{another: 1}"
+    net.files["/v1/core.wasm"] = CONTENT
+    registry("pyodide", "1.0.0", {"lock.json": b"{}", "core.wasm": b"another"})
+    fetch.fetch([other, WANTED], folder, [release(net.address), npm("pyodide@1.0.0")], "core")
+    assert (folder / "lock.json").read_bytes() == b"{}"
+    assert (folder / "core.wasm").read_bytes() == CONTENT
+
+
+def test_a_release_that_was_out_of_reach_is_not_asked_again(
+    net: Net, nowhere: str, registry: Callable[..., str], tmp_path: Path
+) -> None:
+    registry("pyodide", "1.0.0", {"core.wasm": CONTENT})
+    fetch.fetch([WANTED], tmp_path, [release(nowhere), npm("pyodide@1.0.0")], "core")
+    net.files["/v1/core.wasm"] = CONTENT
+    (tmp_path / "core.wasm").unlink()
+    with pytest.raises(Failure, match="the release: out of reach"):
+        fetch.fetch([WANTED], tmp_path, [release(net.address)], "core")
 
 
 def test_an_unwritable_cache_is_said(tmp_path: Path) -> None:
