@@ -58,12 +58,34 @@ def layer_norm(x: Array, epsilon: float = EPSILON) -> tuple[Array, Backward]:
 
 
 @operation
-def uniform_attention(h: Array, value: Array) -> tuple[Array, Backward]:
+def rms_norm(x: Array, epsilon: float = EPSILON) -> tuple[Array, Backward]:
+    """x/√(mean x² + ε) over the last axis: LayerNorm without the mean; gain 1, no bias.
+
+    Zhang and Sennrich 2019 (arXiv 1910.07467), equation 4.
+    """
+    width = x.shape[-1]
+    mean_square = np.einsum("...i,...i->...", x, x)[..., None] / width
+    scale = np.sqrt(mean_square + epsilon)
+    normalised = x / scale
+
+    def backward(g: Array) -> tuple[Array, ...]:
+        along = np.einsum("...i,...i->...", g, normalised)[..., None] / width
+        return ((g - along * normalised) / scale,)
+
+    return normalised, backward
+
+
+@operation
+def uniform_attention(h: Array, value: Array, causal: bool = False) -> tuple[Array, Backward]:
     """mean_t(h_t W_V) at every position: attention with W_Q = W_K = 0, one head, W_O merged.
+    `causal`: position t gets the mean over positions s ≤ t.
 
     h: (…, T, d); W_V: (…, d, d).  The assumption of Xiong et al. 2020, Theorem 1.
+    Given a memory of as many positions for h, it is uniform cross-attention.
     """
     tokens = h.shape[-2]
+    if causal:
+        return _mean_of_the_past(h, value)
     mean = h.sum(-2, keepdims=True) / tokens  # (…, 1, d)
 
     def backward(g: Array) -> tuple[Array, ...]:
@@ -74,15 +96,33 @@ def uniform_attention(h: Array, value: Array) -> tuple[Array, Backward]:
     return np.broadcast_to(matrix_product(mean, value), h.shape), backward
 
 
-@operation
-def scaled_dot_product(query: Array, key: Array, value: Array) -> tuple[Array, Backward]:
-    """softmax(q kᵀ/√16) v in heads of 16, no mask.  q, k, v: (…, T, d), d a multiple of 16.
+def _mean_of_the_past(h: Array, value: Array) -> tuple[Array, Backward]:
+    tokens = h.shape[-2]
+    averaging = np.tril(np.ones((tokens, tokens))) / np.arange(1, tokens + 1)[:, None]
+    means = averaging @ h  # (…, T, d)
 
-    Vaswani et al. 2017 (arXiv 1706.03762), equation 1 and section 3.2.2.
+    def backward(g: Array) -> tuple[Array, ...]:
+        g_means = matrix_product(g, value.mT)
+        return averaging.T @ g_means, sum_to(matrix_product(means.mT, g), value.shape)
+
+    return matrix_product(means, value), backward
+
+
+@operation
+def scaled_dot_product(
+    query: Array, key: Array, value: Array, causal: bool = False
+) -> tuple[Array, Backward]:
+    """softmax(q kᵀ/√16) v in heads of 16.  `causal`: position t sees positions s ≤ t only.
+
+    q: (…, T, d); k, v: (…, S, d), of the same positions (self-attention, S = T) or of a memory
+    (cross-attention); d a multiple of 16.  Without `causal` every position sees all S.
+    Vaswani et al. 2017 (arXiv 1706.03762), equation 1 and sections 3.2.2 and 3.2.3.
     """
-    q, k, v = _heads(query), _heads(key), _heads(value)  # (…, heads, T, 16)
+    q, k, v = _heads(query), _heads(key), _heads(value)  # (…, heads, T or S, 16)
     root = HEAD_WIDTH**0.5
-    scores = matrix_product(q, k.mT) / root  # (…, heads, T, T)
+    scores = matrix_product(q, k.mT) / root  # (…, heads, T, S)
+    if causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
     weights = np.exp(scores - scores.real.max(-1, keepdims=True))
     weights = weights / weights.sum(-1, keepdims=True)
 

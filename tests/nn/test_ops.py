@@ -44,16 +44,36 @@ def test_layer_norm(check_gradient, batch, t, d, epsilon):
 
 
 @random_shapes
-@given(batches, sizes, sizes)
-def test_uniform_attention(check_gradient, batch, t, d):
-    h, w, r = numbers(*batch, t, d), numbers(*batch, d, d), numbers(*batch, t, d, seed=1)
-    check_gradient(lambda h, w: ops.inner(ops.uniform_attention(h, w), r), h, w)
+@given(batches, sizes, st.integers(2, 9), st.sampled_from([0.0, 1e-5, 0.1]))
+def test_rms_norm(check_gradient, batch, t, d, epsilon):
+    x, r = numbers(*batch, t, d), numbers(*batch, t, d, seed=1)
+    check_gradient(lambda x: ops.inner(ops.rms_norm(x, epsilon=epsilon), r), x)
 
 
 @random_shapes
-@given(batches, sizes, st.integers(1, 3))
-def test_scaled_dot_product(check_gradient, batch, t, heads):
+@given(batches, sizes, sizes, st.booleans())
+def test_uniform_attention(check_gradient, batch, t, d, causal):
+    h, w, r = numbers(*batch, t, d), numbers(*batch, d, d), numbers(*batch, t, d, seed=1)
+    check_gradient(lambda h, w: ops.inner(ops.uniform_attention(h, w, causal=causal), r), h, w)
+
+
+@random_shapes
+@given(batches, sizes, st.integers(1, 3), st.booleans())
+def test_scaled_dot_product(check_gradient, batch, t, heads, causal):
     q, k, v, r = (numbers(*batch, t, heads * HEAD_WIDTH, seed=s) for s in range(4))
+
+    def loss(q, k, v):
+        return ops.inner(ops.scaled_dot_product(q, k, v, causal=causal), r)
+
+    check_gradient(loss, q, k, v)
+
+
+@random_shapes
+@given(batches, sizes, sizes)
+def test_cross_attention(check_gradient, batch, t, s):
+    """As many queries as positions, as many keys and values as the memory has."""
+    q, r = (numbers(*batch, t, 2 * HEAD_WIDTH, seed=i) for i in range(2))
+    k, v = (numbers(*batch, s, 2 * HEAD_WIDTH, seed=i) for i in range(2, 4))
     check_gradient(lambda q, k, v: ops.inner(ops.scaled_dot_product(q, k, v), r), q, k, v)
 
 
@@ -102,6 +122,16 @@ def test_layer_norm_s_gradient_is_orthogonal_to_ones_and_nearly_to_its_output(ep
     assert epsilon == 0 or (np.abs(expected) > 1e-6 * size).any()
 
 
+def test_rms_norm_s_gradient_is_orthogonal_to_its_output_but_not_to_ones():
+    x, arriving = numbers(64, 32), numbers(64, 32, seed=1)
+    tensor = Tensor(x)
+    output = ops.rms_norm(tensor, epsilon=0.0)
+    ops.inner(output, arriving).backward()
+    size = np.abs(tensor.grad).sum(-1)
+    assert (np.abs((tensor.grad * output.value).sum(-1)) <= 1e-13 * size).all()
+    assert (np.abs(tensor.grad.sum(-1)) > 1e-6 * size).any()
+
+
 # ---------------------------------------------------------------- forwards
 
 
@@ -111,11 +141,45 @@ def test_layer_norm_takes_the_population_variance():
     np.testing.assert_allclose(ops.layer_norm(x), expected, rtol=1e-13)
 
 
-def test_uniform_attention_is_softmax_attention_with_zero_queries_and_keys():
+def test_rms_norm_divides_by_the_root_mean_square():
+    x = numbers(5, 16) + 3
+    expected = x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(ops.rms_norm(x), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_uniform_attention_is_softmax_attention_with_zero_queries_and_keys(causal):
     h, value = numbers(2, 5, HEAD_WIDTH), numbers(2, HEAD_WIDTH, HEAD_WIDTH)
     zero = np.zeros_like(h)
-    expected = ops.scaled_dot_product(zero, zero, ops.linear(h, value))
-    np.testing.assert_allclose(ops.uniform_attention(h, value), expected, rtol=1e-12, atol=1e-14)
+    expected = ops.scaled_dot_product(zero, zero, ops.linear(h, value), causal=causal)
+    ours = ops.uniform_attention(h, value, causal=causal)
+    np.testing.assert_allclose(ours, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("attention", ["uniform", "softmax"])
+def test_causal_attention_at_a_position_is_attention_over_what_came_before_it(attention):
+    q, k, v = (numbers(2, 6, 2 * HEAD_WIDTH, seed=s) for s in range(3))
+    w = numbers(2 * HEAD_WIDTH, 2 * HEAD_WIDTH)
+    for t in range(6):
+        past = slice(0, t + 1)
+        if attention == "uniform":
+            whole = ops.uniform_attention(v, w, causal=True)
+            alone = ops.uniform_attention(v[:, past], w)
+        else:
+            whole = ops.scaled_dot_product(q, k, v, causal=True)
+            alone = ops.scaled_dot_product(q[:, past], k[:, past], v[:, past])
+        np.testing.assert_allclose(whole[:, t], alone[:, t], rtol=1e-11, atol=1e-13)
+
+
+def test_cross_attention_does_not_care_for_the_order_of_the_memory():
+    q, k, v = numbers(3, 16), numbers(7, 16, seed=1), numbers(7, 16, seed=2)
+    order = np.random.default_rng(0).permutation(7)
+    np.testing.assert_allclose(
+        ops.scaled_dot_product(q, k, v),
+        ops.scaled_dot_product(q, k[order], v[order]),
+        rtol=1e-11,
+        atol=1e-14,
+    )
 
 
 def test_scaled_dot_product_is_the_papers_equation_head_by_head():
@@ -130,6 +194,7 @@ def test_scaled_dot_product_is_the_papers_equation_head_by_head():
 def test_large_scores_do_not_overflow():
     q = 1e4 * numbers(3, HEAD_WIDTH)
     assert np.isfinite(ops.scaled_dot_product(q, q, q)).all()
+    assert np.isfinite(ops.scaled_dot_product(q, q, q, causal=True)).all()
 
 
 def test_cross_entropy_is_the_mean_over_positions_and_the_sum_over_seeds():
