@@ -17,7 +17,7 @@ HEADER = """\
 # Everything that .venv holds, each file by its hash; good for Python 3.11 to 3.13 on any system.
 # Made from pyproject.toml by `python3 build.py lock`, that is:
 #   uv pip compile --universal --python-version 3.11 --generate-hashes --no-header
-#     --no-emit-index-url --no-annotate --group build --group test pyproject.toml
+#     --no-emit-index-url --no-annotate --group build --group record --group test pyproject.toml
 """
 
 
@@ -42,6 +42,8 @@ def write() -> None:
                 "--quiet",
                 "--group",
                 "build",
+                "--group",
+                "record",
                 "--group",
                 "test",
                 "--output-file",

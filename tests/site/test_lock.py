@@ -57,7 +57,8 @@ def test_no_lock_holds_a_download_address() -> None:
 def test_the_lock_has_what_the_project_asks_for(python: str) -> None:
     found = locked(python)
     groups = PROJECT["dependency-groups"]
-    for text in [*PROJECT["project"]["dependencies"], *groups["build"], *groups["test"]]:
+    wanted = (groups["build"], groups["record"], groups["test"])
+    for text in [*PROJECT["project"]["dependencies"], *(text for group in wanted for text in group)]:
         requirement = Requirement(text)
         assert found[canonicalize_name(requirement.name)] in requirement.specifier, text
 
