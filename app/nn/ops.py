@@ -122,7 +122,7 @@ def scaled_dot_product(
     root = HEAD_WIDTH**0.5
     scores = matrix_product(q, k.mT) / root  # (…, heads, T, S)
     if causal:
-        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+        scores = np.where(np.tri(*scores.shape[-2:]) > 0, scores, -np.inf)
     weights = np.exp(scores - scores.real.max(-1, keepdims=True))
     weights = weights / weights.sum(-1, keepdims=True)
 
