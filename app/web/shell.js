@@ -4,6 +4,7 @@
 
 (function () {
   var root = document.documentElement;
+  root.dataset.scripted = "";
   var scheme = takeScheme();
   if (scheme) root.dataset.theme = scheme;
 
@@ -65,9 +66,6 @@
         show();
       });
     });
-    /** @type {HTMLElement | null} */
-    var group = document.querySelector(".schemes");
-    if (group) group.hidden = false; // without this script its buttons would do nothing
     show();
 
     function show() {

@@ -1,0 +1,139 @@
+"""The pages around the experiments: colours, languages, reading without help, and no jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from app.site.environment import ROOT
+from app.ui.strings import LANGUAGES, strings
+from tests.browser.driver import Host, Lesson
+
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+PAGES = (
+    "404.html",
+    *(f"{language}/{page}index.html" for language in LANGUAGES for page in ("", "warmup/")),
+)
+NewContext = Callable[..., BrowserContext]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("address", PAGES)
+def test_axe_finds_nothing_on_any_page(
+    new_context: NewContext, host: Host, address: str, scheme: str
+) -> None:
+    page = new_context(host.address, color_scheme=scheme, bypass_csp=True).new_page()
+    page.goto(host.address + address)
+    for section in page.locator("section[data-experiment]").all():
+        section.scroll_into_view_if_needed()
+        page.wait_for_selector("section[data-painted=done]")
+    for details in page.locator("details").all():
+        details.evaluate("it => { it.open = true; }")
+    page.add_script_tag(path=AXE)
+    found = page.evaluate("axe.run()")
+    assert [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in found["violations"]] == []
+
+
+def test_a_chosen_scheme_goes_along_but_stays_out_of_the_address(lesson: Lesson) -> None:
+    page = lesson.open().page
+    root = page.locator("html")
+    page.locator("button[data-scheme=dark]").click()
+    expect(root).to_have_attribute("data-theme", "dark")
+    expect(page.locator("[data-scheme][aria-pressed=true]")).to_have_attribute(
+        "data-scheme", "dark"
+    )
+    page.locator("a[hreflang=zh-Hans]").click()
+    page.wait_for_selector("html[lang=zh-Hans]")
+    expect(root).to_have_attribute("data-theme", "dark")
+    assert "theme" not in page.url
+    page.locator("button[data-scheme=auto]").click()
+    assert page.evaluate("document.documentElement.dataset.theme") is None
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"), [("en-GB", "en"), ("zh-CN", "zh-Hans"), ("zh-TW", "zh-Hans")]
+)
+def test_the_front_door_leads_to_the_readers_language(
+    new_context: NewContext, host: Host, locale: str, language: str
+) -> None:
+    page = new_context(host.address, locale=locale).new_page()
+    page.goto(host.address)
+    page.wait_for_url(f"**/{language}/index.html")
+    assert page.locator("html").get_attribute("lang") == language
+
+
+def test_the_front_door_stays_open_for_other_languages(new_context: NewContext, host: Host) -> None:
+    page = new_context(host.address, locale="fr-FR").new_page()
+    page.goto(host.address)
+    page.wait_for_load_state("networkidle")
+    assert page.url == host.address
+    page.locator("main a[hreflang=en]").click()
+    page.wait_for_url("**/en/index.html")
+
+
+@pytest.mark.parametrize("width", [360, 1100, 1400])
+def test_painting_moves_nothing(new_context: NewContext, host: Host, width: int) -> None:
+    paint = host.hold("paint.js")
+    page = new_context(host.address, viewport={"width": width, "height": 800}).new_page()
+    page.goto(f"{host.address}en/warmup/index.html", wait_until="commit")
+    below = page.locator("#limits")
+    below.wait_for()
+    page.wait_for_function(
+        """document.fonts.status === "loaded"
+          && [...document.fonts].some((it) => it.status === "loaded")"""
+    )
+    before = below.evaluate("it => it.getBoundingClientRect().top + scrollY")
+    paint.set()
+    page.locator("section[data-experiment]").scroll_into_view_if_needed()
+    page.wait_for_selector("section[data-painted=done]")
+    after = below.evaluate("it => it.getBoundingClientRect().top + scrollY")
+    assert abs(after - before) <= 2
+
+
+def test_an_old_browser_is_told_so_and_keeps_the_page(
+    new_context: NewContext, host: Host, watch: Any
+) -> None:
+    watch.allowed = ("DecompressionStream",)
+    context = new_context(host.address)
+    context.add_init_script("delete window.DecompressionStream")
+    page = context.new_page()
+    page.goto(f"{host.address}en/warmup/index.html")
+    expect(page.locator("#status")).to_have_text(strings("en")("site.too_old"))
+    page.locator("section[data-experiment]").scroll_into_view_if_needed()
+    page.wait_for_selector("section[data-painted=done]")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_without_scripts_nothing_is_offered_that_would_not_work(
+    new_context: NewContext, host: Host, language: str
+) -> None:
+    page = new_context(host.address, java_script_enabled=False).new_page()
+    page.goto(f"{host.address}{language}/warmup/index.html")
+    expect(page.locator(".noscript")).to_be_visible()
+    expect(page.locator("[data-scheme]").first).to_be_hidden()
+    expect(page.locator("[data-slot]").first).to_be_hidden()
+    expect(page.locator("[data-part=sentence]")).to_be_visible()
+    expect(page.locator("table").first).to_be_visible()
+    expect(page.locator(".diagram").first).to_be_visible()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("width", [320, 820])
+def test_no_page_is_wider_than_its_window(
+    new_context: NewContext, host: Host, language: str, width: int
+) -> None:
+    page = new_context(host.address, viewport={"width": width, "height": 700}).new_page()
+    for address in ("index.html", "warmup/index.html"):
+        page.goto(f"{host.address}{language}/{address}")
+        for section in page.locator("section[data-experiment]").all():
+            section.scroll_into_view_if_needed()
+            page.wait_for_selector("section[data-painted=done]")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        wide = page.evaluate(
+            """[...document.querySelectorAll(".formula")]
+              .filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.textContent)"""
+        )
+        assert wide == [], "a formula has to be scrolled sideways"
