@@ -20,7 +20,8 @@ import { fromWorker } from "./protocol.js";
  * @typedef {object} RuntimeHandlers
  * @property {(message: import("./protocol.js").Progress) => void} progress
  * @property {(message: import("./protocol.js").Live) => void} live
- * @property {(file: string) => void} failed  the file that is missing or damaged, "" when it is no file's fault
+ * @property {(file: string) => void} failed  it did not start; the missing or damaged file, "" if none is at fault
+ * @property {() => void} crashed  it had been live
  * @property {() => void} restarted
  *
  * What a session is about; the worker is told it whenever the session is opened (again).
@@ -66,9 +67,9 @@ export class Client {
       }
     };
     worker.onerror = (event) => {
-      // Its own script is missing or broken: it will never say so itself.
+      // Its own script is missing or broken, or it died: it will never say so itself.
       console.error("worker:", event.message ?? "could not be loaded");
-      if (!this.#live) this.#fail("worker.js");
+      this.#fail("worker.js");
     };
     worker.postMessage({ type: "boot", ...this.runtime, fresh: this.#fresh });
   }
@@ -112,8 +113,10 @@ export class Client {
 
   /** @param {string} file */
   #fail(file) {
+    const wasLive = this.#live;
     this.#end();
-    this.handlers.failed(file);
+    if (wasLive) this.handlers.crashed();
+    else this.handlers.failed(file);
   }
 
   /** @param {ToPage} message */

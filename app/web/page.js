@@ -43,6 +43,10 @@ const client = new Client(
       status.failed(file);
       enter("failed");
     },
+    crashed: () => {
+      status.crashed();
+      enter("failed");
+    },
     restarted: () => {
       status.restarted();
       enter("loading");

@@ -40,8 +40,17 @@ export class Status {
 
   /** @param {string} file  the missing or damaged one, or "" */
   failed(file) {
+    this.#offer(file ? say(this.strings, "status_failed_file", { file }) : say(this.strings, "status_failed"));
+  }
+
+  crashed() {
+    this.#offer(say(this.strings, "status_crashed"));
+  }
+
+  /** What went wrong, and a button to try again. @param {string} text */
+  #offer(text) {
     this.#stage = "failed";
-    this.#write(file ? say(this.strings, "status_failed_file", { file }) : say(this.strings, "status_failed"));
+    this.#write(text);
     const button = document.createElement("button");
     button.type = "button";
     button.dataset.retry = "";

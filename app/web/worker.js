@@ -11,15 +11,20 @@ const turn = new MessageChannel();
 let turning = false;
 turn.port1.onmessage = () => {
   turning = false;
-  if (sessions?.step()) nextSlice();
+  guarded(() => {
+    if (sessions?.step()) nextSlice();
+  });
 };
 
 self.onmessage = ({ data }) => {
   const message = fromPage(data);
-  if (message === null) return;
-  if (message.type === "boot") {
-    void start(message);
-  } else if (!sessions) {
+  if (message?.type === "boot") void start(message);
+  else if (message !== null) guarded(() => take(message));
+};
+
+/** @param {Exclude<import("./protocol.js").ToWorker, {type: "boot"}>} message */
+function take(message) {
+  if (!sessions) {
     console.warn(`dropped a message: "${message.type}" came before Python was live`);
   } else if (message.type === "open") {
     const { session, experiment, language, state, digest, touched } = message;
@@ -29,7 +34,7 @@ self.onmessage = ({ data }) => {
     sessions.receive(message.session, JSON.stringify(message));
     nextSlice();
   }
-};
+}
 
 /** @param {import("./protocol.js").Boot} message */
 async function start(message) {
@@ -40,10 +45,25 @@ async function start(message) {
     sessions = booted;
     send({ type: "live", ...versions });
   } catch (fault) {
-    const error = fault instanceof Error ? fault : new Error(String(fault));
-    const file = "file" in error ? String(error.file) : "";
-    send({ type: "error", session: null, message: file, detail: error.stack ?? error.message });
+    fail(fault);
   }
+}
+
+/** Errors of a probe never come here; what does (memory at its end) leaves no Python behind. @param {() => void} work */
+function guarded(work) {
+  try {
+    work();
+  } catch (fault) {
+    sessions = null;
+    fail(fault);
+  }
+}
+
+/** @param {unknown} fault */
+function fail(fault) {
+  const error = fault instanceof Error ? fault : new Error(String(fault));
+  const file = "file" in error ? String(error.file) : "";
+  send({ type: "error", session: null, message: file, detail: error.stack ?? error.message });
 }
 
 function nextSlice() {

@@ -255,16 +255,13 @@ class Lesson:
             )
         )
 
-    def drawn(self, figure: str, label: str) -> list[dict[str, list[Any]]]:
-        """The columns of those glyphs whose name begins with `label`."""
+    def drawn(self, figure: str, name: str) -> dict[str, list[Any]]:
+        """The columns of the one source of that name."""
         names = self._painted(
             f"""painted.document.get_model_by_id(stored.roots["figure:{figure}"]).renderers
-              .map((renderer) => renderer.name ?? "")"""
+              .map((renderer) => renderer.data_source.name)"""
         )
-        columns = self.columns(figure)
-        return [
-            column for name, column in zip(names, columns, strict=True) if name.startswith(label)
-        ]
+        return self.columns(figure)[names.index(name)]
 
     def stored(self) -> dict[str, Any]:
         """What the build wrote into the page for the experiment."""

@@ -61,6 +61,22 @@ def test_a_retry_fetches_again_and_becomes_live_with_the_readers_values(
     assert "N = 11" in lesson.part("sentence")
 
 
+def test_a_worker_that_dies_gives_a_message_and_a_retry_keeps_the_readers_values(
+    lesson: Lesson,
+) -> None:
+    lesson.watch.allowed = ("out of memory",)
+    lesson.open("?sensitivity.depth=8").ready()
+    (worker,) = lesson.page.workers
+    worker.evaluate("() => void setTimeout(() => { throw new RangeError('out of memory'); })")
+    lesson.until(runtime="failed")
+    expect(lesson.page.locator("#status")).to_contain_text("Python has broken off")
+    sentence = lesson.part("sentence")
+    assert "N = 8" in sentence
+    lesson.page.get_by_role("button", name="Try again").click()
+    lesson.ready()
+    assert lesson.part("sentence") == sentence
+
+
 def test_webassembly_that_is_whole_but_wrong_is_noticed(lesson: Lesson) -> None:
     """Byte count and packing are right: only compiling shows it, and Pyodide says nothing."""
     packed = gzip.compress(b"\0asm\1\0\0\0" + b"no such section" * 1000)

@@ -54,6 +54,7 @@ beforeEach(() => {
       progress: ({ stage }) => heard.push(stage),
       live: () => heard.push("live"),
       failed: (file) => heard.push(`failed ${file}`),
+      crashed: () => heard.push("crashed"),
       restarted: () => heard.push("restarted"),
     },
   );
@@ -217,6 +218,20 @@ test("a failed runtime names its file; a retry goes past the browser's stores an
 test("a worker whose own script is missing is a failure too", () => {
   wires[0].onerror({ message: undefined });
   assert.deepEqual(heard, ["failed worker.js"]);
+});
+
+test("a worker that dies while it is live is a crash, and can be retried", () => {
+  for (const [index, die] of [
+    () => wires[0].onerror({ message: "out of memory" }),
+    () => wires[1].say({ type: "error", session: null, message: "", detail: "RangeError" }),
+  ].entries()) {
+    const { name } = opened();
+    nowLive(wires[index], name);
+    die();
+    assert.equal(heard.at(-1), "crashed");
+    assert.ok(wires[index].ended);
+    client.retry();
+  }
 });
 
 test("an error of one session reaches that session alone, and the session goes on", () => {
