@@ -389,7 +389,20 @@
     slot.setAttribute("role", "img");
     for (const canvas of view.views.query((/** @type {any} */ it) => it.model.type === "Canvas")) {
       canvas.events_el.removeAttribute("tabindex"); // no tool here listens to keys
+      for (const layer of [canvas.primary, canvas.overlays]) layer.clear = () => clearWhole(layer);
     }
+  }
+
+  /**
+   * BokehJS clears a layer after it has moved the origin by half a pixel, and so leaves a trace of
+   * earlier paintings along two edges.
+   * @param {{ctx: CanvasRenderingContext2D}} layer
+   */
+  function clearWhole({ ctx }) {
+    ctx.save();
+    ctx.resetTransform();
+    ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+    ctx.restore();
   }
 
   /**

@@ -491,6 +491,25 @@ def test_figures_take_the_ink_of_the_scheme_as_soon_as_it_changes(page: Controls
     assert not page.page.evaluate(light)
 
 
+def test_a_figure_painted_again_keeps_no_trace_of_what_it_showed(page: ControlsPage) -> None:
+    inked = page.run(
+        """const [canvas] = [...painted.manager.query((view) => view.model.type === "Canvas")];
+        const {ctx} = canvas.primary;
+        const {width, height} = ctx.canvas;
+        ctx.fillRect(0, 0, width, height);
+        const [plot] = canvas.plot_views;
+        plot.request_repaint();
+        plot.repaint();
+        const blank = new OffscreenCanvas(width, height);
+        const copy = blank.getContext("2d", {willReadFrequently: true});
+        copy.drawImage(ctx.canvas, 0, 0);
+        const opaque = (x, y, w, h) =>
+          copy.getImageData(x, y, w, h).data.some((value, i) => i % 4 === 3 && value === 255);
+        return [opaque(0, 0, width, 1), opaque(0, 0, 1, height), opaque(0, 0, width, height)];"""
+    )
+    assert inked == [False, False, True]  # the upper edge, the left one, the figure
+
+
 def test_motion_is_left_out_for_those_who_ask_for_that(
     new_context: NewContext, address: str
 ) -> None:
