@@ -28,7 +28,7 @@ from app.ui import markup
 from app.ui.controls import Control, button
 from app.ui.figures import Chart
 from app.ui.markup import Table
-from app.ui.numbers import significant
+from app.ui.numbers import percent, significant
 from app.ui.strings import Strings, strings
 
 Status = Literal["computing", "ready", "stopped", "error"]
@@ -216,8 +216,24 @@ class Experiment(ABC):
         """A run's newest answer, perhaps a partial one."""
         return self.works[run].result
 
-    def label(self, option: str) -> str:
-        return self.controls[option].label
+    def seeds_of(self, run: str) -> str:
+        """On how many seeds a run's answer rests: all, so many so far, or stopped after so many."""
+        work = self.works[run]
+        assert work.result is not None
+        if work.finished:
+            return self.say("experiment.seeds", n=work.result.total)
+        state = "seeds_so_far" if work.running else "seeds_stopped"
+        return self.say(f"experiment.{state}", done=work.result.done, total=work.result.total)
+
+    def percent(self, share: float) -> str:
+        return self.say("experiment.percent", n=percent(share))
+
+    def stack_in_words(self, config: Mapping[str, Any]) -> str:
+        hidden = "d" if config["ff"] == 1 else f"{config['ff']}·d"
+        return self.say("experiment.details.stack", **config, hidden=hidden)
+
+    def seeds_in_words(self, config: Mapping[str, Any]) -> str:
+        return self.say("experiment.details.from_seed", n=config["seeds"], seed=config["seed"])
 
     # ------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from app.experiments.experiment import Run
-from app.experiments.sensitivity import DEEPEST, DEPTHS, LARGE, WIRINGS, Sensitivity, verdict
+from app.experiments.sensitivity import LARGE, Sensitivity
+from app.experiments.sensitivity_answers import DEEPEST, DEPTHS, WIRINGS
 from app.probes import beta, sensitivity
 from app.probes.result import Result
 from app.probes.statistics import fits
@@ -164,22 +165,6 @@ def test_up_to_four_layers_the_laws_cannot_be_told_apart(depth: int) -> None:
     experiment = shown({**SMALL, "depth": str(depth)})
     assert f"up to N = {depth} cannot tell N from ln N" in words(experiment, "sentence")
     assert "rather than" not in words(experiment, "sentence")
-
-
-@pytest.mark.parametrize(
-    ("linear", "log", "expected"),
-    [
-        (0.999, 0.87, "linear"),
-        (0.90, 0.995, "log"),
-        (0.985, 0.999, "both"),
-        (0.951, 0.956, "both"),
-        (0.6, 0.8, "neither"),
-    ],
-)
-def test_a_law_wins_only_where_the_other_does_not_fit(
-    linear: float, log: float, expected: str
-) -> None:
-    assert verdict({"linear": {"r2": linear}, "log": {"r2": log}}) == expected
 
 
 def test_narrow_stacks_are_read_by_geometric_means_and_say_so() -> None:
