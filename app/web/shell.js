@@ -89,8 +89,12 @@
   function sayWhatIsMissing() {
     var status = document.getElementById("status");
     if (!status) return;
-    var old = !("noModule" in HTMLScriptElement.prototype) || !window.DecompressionStream || !window.WebAssembly;
-    if (old) status.textContent = status.dataset.tooOld || "";
+    if (!isNewEnough()) status.textContent = status.dataset.tooOld || "";
     else if (location.protocol === "file:") status.textContent = status.dataset.fromFile || "";
+  }
+
+  function isNewEnough() {
+    return "noModule" in HTMLScriptElement.prototype && !!window.DecompressionStream && !!window.WebAssembly
+      && CSS.supports("selector(:has(a))");
   }
 })();
