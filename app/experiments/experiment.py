@@ -193,8 +193,8 @@ class Experiment(ABC):
         self._failure = ""
         for work in self.works.values():
             if work.run.action is None:
-                continue
-            if action == "stop":
+                work.retry()
+            elif action == "stop":
                 work.pause()
             elif action == work.run.action:
                 self._remarks.pop(work.run.name, None)
@@ -274,13 +274,13 @@ class Experiment(ABC):
         try:
             self._undrawn = work.advance() or self._undrawn
         except (ArithmeticError, MemoryError) as error:
-            work.drop()
+            work.fail()
             self._undrawn = False
             cause = "memory" if isinstance(error, MemoryError) else "overflow"
             reason = self.say(f"experiment.reason.{cause}", detail=error)
             self._failure = self.say("experiment.failed", reason=reason)
         except Exception:
-            work.drop()
+            work.fail()
             self._undrawn = False
             self._failure = self.say("experiment.broken")
             raise
@@ -335,6 +335,7 @@ class Work:
         self.result: Result | None = None
         self.seconds = 0.0
         self.running = False
+        self._failed = False
         self._steps: Iterator[Result | None] | None = None
         self._kept: OrderedDict[str, tuple[Result, float]] = OrderedDict()
 
@@ -354,6 +355,8 @@ class Work:
     def aim(self, config: dict[str, Any]) -> bool:
         """Answer this config from now on. True if it is another one than before."""
         if config == self.config:
+            if self.run.action is None:
+                self.retry()
             return False
         self.drop()
         self.config = config
@@ -371,13 +374,22 @@ class Work:
         if self._steps is None:
             self.drop()
             self._steps = self.run.probe(self.config)
-        self.running = True
+        self.running, self._failed = True, False
+
+    def retry(self) -> None:
+        """Begin anew what an error ended."""
+        if self._failed:
+            self.start()
+
+    def fail(self) -> None:
+        self.drop()
+        self._failed = True
 
     def pause(self) -> None:
         self.running = False
 
     def drop(self) -> None:
-        self.running = False
+        self.running = self._failed = False
         self._steps, self.result, self.seconds = None, None, 0.0
 
     def advance(self) -> bool:

@@ -81,7 +81,7 @@ class Sensitivity(Experiment):
         return [
             *self._not_finite(),
             *self._comparison(),
-            *([say("sensitivity.one_seed")] if answers.source.done == 1 else []),
+            *([say("sensitivity.one_seed")] if self._rests_on_one_seed() else []),
             laws.sentence(say, answers.depth, answers.laws),
             *([] if answers.wide else [say("sensitivity.geometric")]),
             *([] if answers.has_theory else [say("sensitivity.no_theory")]),
@@ -104,6 +104,10 @@ class Sensitivity(Experiment):
                 seeds=self.seeds_of(answers.kind),
             )
         ]
+
+    def _rests_on_one_seed(self) -> bool:
+        """For good, that is: not while more are on their way."""
+        return self.answers.source.done == 1 and not self.works[self.answers.kind].running
 
     def _not_finite(self) -> list[str]:
         """What overflowed, and from which depth on."""

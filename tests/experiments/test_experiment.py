@@ -325,6 +325,38 @@ def test_a_number_that_overflows_ends_the_run_with_a_sentence_and_can_be_tried_a
     assert words(experiment, "notice") == ""
 
 
+def failing_once() -> type[Sensitivity]:
+    """The real experiment, whose estimate finds too little memory the first time."""
+    failures = [MemoryError()]
+
+    def estimate(config: Mapping[str, Any]) -> Iterator[Result | None]:
+        yield None
+        if failures:
+            raise failures.pop()
+        yield from sensitivity.estimate(config)
+
+    class FailingOnce(Sensitivity):
+        runs = (Run("estimate", estimate, Sensitivity.runs[0].config), *Sensitivity.runs[1:])
+
+    return FailingOnce
+
+
+@pytest.mark.parametrize("move", ["set", "press"])
+def test_what_failed_by_itself_is_tried_again_at_the_next_move(move: str) -> None:
+    experiment = failing_once()("en")
+    experiment.set(SMALL)
+    finish(experiment)
+    assert experiment.status == "error"
+    assert "not enough memory" in words(experiment, "notice")
+    if move == "set":
+        experiment.set({"depth": "6"})
+    else:
+        experiment.press("perturb")
+    finish(experiment)
+    assert experiment.status == "ready"
+    assert "Post-LN" in words(experiment, "sentence")
+
+
 def broken(config: Mapping[str, Any]) -> Iterator[Result | None]:
     yield None
     raise TypeError("a bug")
