@@ -165,7 +165,7 @@ def serve_command(options: argparse.Namespace) -> int:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         if options.watch:
-            watch(options)
+            watch([ROOT / name for name in WATCHED], lambda: rebuild(options))
         else:
             threading.Event().wait()
     except KeyboardInterrupt:
@@ -174,30 +174,32 @@ def serve_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def watch(options: argparse.Namespace) -> None:
-    """Make the site again after each change, in a new process: this one has the old code loaded."""
+def rebuild(options: argparse.Namespace) -> bool:
+    """Make the site again, in a new process: this one has the old code loaded."""
+    command = [sys.executable, str(ROOT / "build.py"), "build"]
+    command += ["--base", options.base, "--out", str(options.out)]
+    done = subprocess.call(command) == 0
+    say("reload the page to see it" if done else "the site stays as it was until this is put right")
+    return done
+
+
+def watch(
+    roots: Sequence[Path], react: Callable[[], object], stop: threading.Event | None = None
+) -> None:
+    """Call `react` after each change below the roots, until `stop` is set or Ctrl+C comes."""
     from watchfiles import watch as changes
 
-    command = [
-        sys.executable,
-        str(ROOT / "build.py"),
-        "build",
-        "--base",
-        options.base,
-        "--out",
-        str(options.out),
-    ]
-    say(f"watching {', '.join(WATCHED)}")
-    for found in changes(*(ROOT / name for name in WATCHED), raise_interrupt=True):
-        names = sorted(
-            {os.path.relpath(path, ROOT) for _, path in found if "__pycache__" not in path}
-        )
+    say(f"watching {', '.join(os.path.relpath(root, ROOT) for root in roots)}")
+    for found in changes(*roots, stop_event=stop, raise_interrupt=True):
+        names = sorted({os.path.relpath(path, ROOT) for _, path in found if is_source(path)})
         if names:
             say(f"changed: {', '.join(names[:4])}{' …' if len(names) > 4 else ''}")
-            if subprocess.call(command) == 0:
-                say("reload the page to see it")
-            else:
-                say("the site stays as it was until this is put right")
+            react()
+
+
+def is_source(path: str) -> bool:
+    """Whether a change of this file is one of the author's: no bytecode, no editor's copy."""
+    return "__pycache__" not in path and not path.endswith(("~", ".swp", ".tmp"))
 
 
 # --- test, bench, lock ----------------------------------------------------------------------------

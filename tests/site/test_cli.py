@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+from itertools import count
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -113,6 +115,27 @@ def test_serve_builds_says_where_the_site_is_and_ends_at_ctrl_c(tmp_path: Path) 
         finally:
             server.kill()
             server.stdout.close()
+
+
+def test_a_change_of_a_source_makes_the_site_anew_and_bytecode_does_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "__pycache__").mkdir()
+    stop, seen = threading.Event(), threading.Semaphore(0)
+    watching = threading.Thread(target=cli.watch, args=([tmp_path], seen.release, stop))
+    watching.start()
+    try:
+        names = count()
+        while not seen.acquire(timeout=0.2):  # the watcher needs a moment before it sees anything
+            (tmp_path / "__pycache__" / "en.pyc").write_text(str(next(names)))
+            (tmp_path / "en.md").write_text(str(next(names)))
+    finally:
+        stop.set()
+        watching.join()
+    said = capsys.readouterr().out
+    assert "changed: " in said
+    assert "en.md" in said
+    assert "en.pyc" not in said
 
 
 def test_the_one_command_says_what_it_can_do() -> None:
