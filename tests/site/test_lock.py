@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import tomllib
@@ -58,7 +59,7 @@ def test_the_lock_has_what_the_project_asks_for(python: str) -> None:
     found = locked(python)
     groups = PROJECT["dependency-groups"]
     wanted = (groups["build"], groups["record"], groups["test"])
-    for text in [*PROJECT["project"]["dependencies"], *(text for group in wanted for text in group)]:
+    for text in itertools.chain(PROJECT["project"]["dependencies"], *wanted):
         requirement = Requirement(text)
         assert found[canonicalize_name(requirement.name)] in requirement.specifier, text
 
