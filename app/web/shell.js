@@ -15,6 +15,7 @@
     sayWhatIsMissing();
   });
   document.addEventListener("click", carryChoices, true);
+  document.addEventListener("auxclick", carryChoices, true); // into another tab, with the middle button
 
   /**
    * The scheme that a link carried here. It is taken out of the address: a link that someone copies
