@@ -92,6 +92,7 @@ def build_command(options: argparse.Namespace) -> int:
 def build(out: Path = SITE, base: str = "/") -> None:
     """Make the site in the folder `out`, whole or not at all. Raises Failure."""
     from app.site import bundle, fetch, pages
+    from app.text import TextError
 
     started = time.monotonic()
     node.packages()
@@ -109,7 +110,10 @@ def build(out: Path = SITE, base: str = "/") -> None:
     except OSError as error:
         raise Failure(f"Cannot write {out} ({error.strerror}); name another with --out.") from error
     try:
-        pages.build(scratch / "new", runtime, base)
+        try:
+            pages.build(scratch / "new", runtime, base)
+        except TextError as error:  # a fault of an author's text, which it names
+            raise Failure(str(error)) from error
         if out.exists():
             out.rename(scratch / "old")
         (scratch / "new").rename(out)

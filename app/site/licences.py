@@ -6,13 +6,28 @@ import importlib.metadata
 from collections.abc import Sequence
 from pathlib import Path
 
-HERE = Path(__file__).parent
+NOTICES = Path(__file__).parent / "notices"
+NO_TEXT = "(It carries no licence text; the name above says which it is.)"
+TEXTS = {
+    "Mozilla Public License 2.0": "MPL-2.0.txt",
+    "Python Software Foundation License 2": "PSF-2.0.txt",
+}
 
 
 def notices(distributions: Sequence[str]) -> str:
     """The text of THIRD_PARTY.txt: name, version, licence text of each part that is shipped."""
-    parts = [section(name) for name in ("numpy", *distributions)]
-    return "\n".join([(HERE / "notices.txt").read_text(encoding="utf-8"), *parts])
+    texts = [titled(title, read(name)) for title, name in TEXTS.items()]
+    return "\n".join([read("head.txt"), *map(section, ("numpy", *distributions)), *texts])
+
+
+def read(name: str) -> str:
+    """A text of notices/."""
+    return (NOTICES / name).read_text(encoding="utf-8")
+
+
+def titled(title: str, text: str) -> str:
+    """A text below an underlined title."""
+    return f"{title}\n{'=' * len(title)}\n\n{text}\n"
 
 
 def section(distribution: str) -> str:
@@ -26,7 +41,7 @@ def section(distribution: str) -> str:
         for file in found.files or ()
         if is_licence(str(file))
     ]
-    return "\n".join([title, "=" * len(title), "", *(texts or ["(see the name above)"]), ""])
+    return titled(title, "\n".join(texts or [NO_TEXT]))
 
 
 def is_licence(path: str) -> bool:

@@ -17,7 +17,7 @@ import pytest
 
 from app import live
 from app.experiments import EXPERIMENTS
-from app.site import bundle, fetch, node
+from app.site import bundle, fetch, licences, node
 from app.site.environment import Failure
 
 ARCHIVES = ("stdlib", "numpy", "packages", "app")
@@ -180,7 +180,9 @@ def test_notices_name_every_part_with_its_licence(
         for distribution in distributions:
             title = f"{distribution} {importlib.metadata.version(distribution)} — "
             assert title.lower() in text.lower(), distribution
-    assert "(see the name above)" not in text
+    assert licences.NO_TEXT not in text
+    for words in ("Exhibit A - Source Code Form License", "PYTHON SOFTWARE FOUNDATION LICENSE"):
+        assert words in text
 
 
 # --- how it is made -------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ import pytest
 from app.site import cli, pages
 from app.site.bundle import Runtime
 from app.site.environment import ROOT, Failure
+from app.text import TextError
 
 
 def left_over(folder: Path) -> list[str]:
@@ -72,7 +73,7 @@ def test_a_build_that_fails_leaves_the_old_site_and_nothing_else(
     def fail(out: Path, runtime: Runtime, base: str) -> None:
         out.mkdir()
         (out / "index.html").write_text("half")
-        raise Failure("a text is wrong")
+        raise TextError(ROOT / "lessons" / "en.md", 3, "a text is wrong")
 
     monkeypatch.setattr(pages, "build", fail)
     with pytest.raises(Failure, match="a text is wrong"):
