@@ -6,6 +6,7 @@ conjugates), so that a complex step can check every backward to rounding.
 """
 
 from itertools import product as every_combination
+from typing import Any
 
 import numpy as np
 
@@ -75,6 +76,11 @@ def rms_norm(x: Array, epsilon: float = EPSILON) -> tuple[Array, Backward]:
     return normalised, backward
 
 
+def zero_centred_rms_norm(x: Any, w: Any = 0.0) -> Any:
+    """RMSNorm with gain 1 + w, so that weight decay pulls the gain to 1.  w: (d,) or one number."""
+    return rms_norm(x) * (w + 1.0)
+
+
 @operation
 def uniform_attention(h: Array, value: Array, causal: bool = False) -> tuple[Array, Backward]:
     """mean_t(h_t W_V) at every position: attention with W_Q = W_K = 0, one head, W_O merged.
@@ -137,6 +143,44 @@ def scaled_dot_product(
         )
 
     return _merged(matrix_product(weights, v)), backward
+
+
+@operation
+def read_streams(streams: Array, weights: Array) -> tuple[Array, Backward]:
+    """Σ_j w_j x_j: one input out of n residual streams.  (…, n, T, d), (…, n) or (n,) → (…, T, d).
+
+    Zhu et al. 2024 (arXiv 2409.19606), equation 3.
+    """
+
+    def backward(g: Array) -> tuple[Array, ...]:
+        g_weights = np.einsum("...jtd,...td->...j", streams, g)
+        return weights[..., None, None] * g[..., None, :, :], sum_to(g_weights, weights.shape)
+
+    return (weights[..., None, None] * streams).sum(-3), backward
+
+
+@operation
+def write_streams(x: Array, weights: Array) -> tuple[Array, Backward]:
+    """w_i x for every stream i.  (…, T, d), (…, n) or (n,) → (…, n, T, d)."""
+
+    def backward(g: Array) -> tuple[Array, ...]:
+        g_weights = np.einsum("...itd,...td->...i", g, x)
+        return (weights[..., None, None] * g).sum(-3), sum_to(g_weights, weights.shape)
+
+    return weights[..., None, None] * x[..., None, :, :], backward
+
+
+@operation
+def mix_streams(streams: Array, weights: Array) -> tuple[Array, Backward]:
+    """Σ_j w_ij x_j for every stream i.  (…, n, T, d), (…, n, n) or (n, n) → (…, n, T, d)."""
+    flat = streams.reshape(*streams.shape[:-2], -1)  # (…, n, T·d)
+
+    def backward(g: Array) -> tuple[Array, ...]:
+        g_flat = g.reshape(flat.shape)
+        g_streams = (weights.mT @ g_flat).reshape(streams.shape)
+        return g_streams, sum_to(g_flat @ flat.mT, weights.shape)
+
+    return (weights @ flat).reshape(streams.shape), backward
 
 
 @operation

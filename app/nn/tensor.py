@@ -43,6 +43,11 @@ class Tensor:
     def shape(self) -> tuple[int, ...]:
         return self.value.shape
 
+    @property
+    def operands(self) -> list[Tensor]:
+        """The Tensors that this one was made from, in the order in which they were given."""
+        return [parent for parent in self._parents if isinstance(parent, Tensor)]
+
     def __add__(self, other: Any) -> Tensor:
         return add(self, other)  # type: ignore[no-any-return]
 
@@ -131,5 +136,5 @@ def _from_the_end(root: Tensor) -> Iterator[Tensor]:
         elif id(tensor) not in seen:
             seen.add(id(tensor))
             pending.append((tensor, True))
-            pending.extend((p, False) for p in tensor._parents if isinstance(p, Tensor))
+            pending.extend((parent, False) for parent in tensor.operands)
     return reversed(order)

@@ -7,16 +7,16 @@ Post-LN stack and with ln N in a Pre-LN one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from app.nn.stack import StackConfig, draw_inputs, step
-from app.nn.tensor import Array
-from app.nn.wirings import WIRINGS, Wiring
+from app.nn.stack import StackConfig, Step, draw_inputs
+from app.nn.tensor import Array, Tensor
+from app.nn.wirings import WIRINGS
 from app.probes import theory
-from app.probes.draws import drawn_sublayers, runs, stack_config
+from app.probes.draws import Lane, course, drawn_sublayers, lanes, runs, stack_config
 from app.probes.options import validated
 from app.probes.result import Result
 from app.probes.statistics import spread, standard_error
@@ -33,65 +33,69 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     Raises ValueError for a config that `validated` refuses.
     """
     config = validated(config, TAKES)
-    for squares in passes(config, config["depth"]):
-        yield None if squares is None else _result(config, squares)
+    for squares in passes(config, [config["depth"]]):
+        yield (
+            None if squares is None else _result(config, {w: of for (w, _), of in squares.items()})
+        )
 
 
-def passes(config: Mapping[str, Any], depth: int) -> Iterator[dict[str, Array] | None]:
-    """β² per wiring, (seeds so far, 2N), after each run of seeds; None for a pause in between.
+def passes(config: Mapping[str, Any], depths: Sequence[int]) -> Iterator[dict[Lane, Array] | None]:
+    """β² per lane, (seeds so far, 2N), after each run of seeds; None for a pause in between.
 
     `config` is a validated one. What was computed is kept: a slider will ask for it again, and a
-    shallower stack is the beginning of a deeper one.
+    shallower stack is the beginning of a deeper one, unless the wiring depends on N.
     """
-    stack = stack_config(config, depth)
-    keys = {w: _key(config, w, depth) for w in config["wiring"]}
-    kept = {w: _kept.get(key, _NOTHING) for w, key in keys.items()}
-    deep_enough = all(array.shape[1] >= 2 * depth for array in kept.values())
+    stack = stack_config(config, max(depths))
+    keys = {lane: _key(config, lane) for lane in lanes(config, depths)}
+    kept = {lane: _kept.get(key, _NOTHING) for lane, key in keys.items()}
+    deep_enough = all(array.shape[1] >= 2 * depth for (_, depth), array in kept.items())
     done = min(config["seeds"], *map(len, kept.values())) if deep_enough else 0
-    squares = {w: array[:done, : 2 * depth] for w, array in kept.items()} if done else {}
+    squares = {lane: array[:done, : 2 * lane[1]] for lane, array in kept.items()} if done else {}
     if done:
         yield squares
     for samples in runs(stack, done, config["seeds"]):
-        fresh = yield from _squares(config, stack, samples)
-        squares = {w: np.concatenate([squares.get(w, of[:0]), of]) for w, of in fresh.items()}
-        for w, array in squares.items():
-            _keep(keys[w], array)
+        fresh = yield from _squares(config, list(keys), stack, samples)
+        squares = {
+            lane: np.concatenate([squares.get(lane, of[:0]), of]) for lane, of in fresh.items()
+        }
+        for lane, array in squares.items():
+            _keep(keys[lane], array)
         yield squares
 
 
 def _squares(
-    config: Mapping[str, Any], stack: StackConfig, samples: range
-) -> Generator[None, None, dict[str, Array]]:
-    """β² of a run of samples: (samples, 2N) per wiring."""
-    wirings = {w: WIRINGS[w] for w in config["wiring"]}
-    squares: dict[str, Array] = {w: np.empty((len(samples), 2 * stack.depth)) for w in wirings}
-    x = dict.fromkeys(wirings, draw_inputs(stack, config["seed"], samples))
+    config: Mapping[str, Any], all_lanes: list[Lane], stack: StackConfig, samples: range
+) -> Generator[None, None, dict[Lane, Array]]:
+    """β² of a run of samples: (samples, 2N) per lane."""
+    x0 = draw_inputs(stack, config["seed"], samples)
+    courses = {lane: course(config, lane, stack, samples, x0) for lane in all_lanes}
+    squares: dict[Lane, Array] = {lane: np.empty((len(samples), 2 * lane[1])) for lane in courses}
+    x = {lane: lane_course.start for lane, lane_course in courses.items()}
     for drawn in drawn_sublayers(stack, config["seed"], samples):
         yield
         if drawn is None:
             continue
-        for w, wiring in wirings.items():
-            x[w], squares[w][:, drawn.index] = _advance(wiring, x[w], drawn.branch)
-            yield
+        for lane, lane_course in courses.items():
+            if drawn.layer < lane[1]:
+                step = lane_course.next(drawn.matrices)
+                x[lane], squares[lane][:, drawn.index] = _advance(step, x[lane], drawn.matrices)
+                yield
     return squares
 
 
-def _advance(wiring: Wiring, x: Array, branch: Callable[[Array], Array]) -> tuple[Array, Array]:
-    """The stream after a sublayer, (samples, T, d), and the sublayer's β², (samples,)."""
-    F = x
-
-    def recorded(h: Array) -> Array:
-        nonlocal F
-        F = branch(h)
-        return F
-
-    after = step(wiring, x, recorded)
-    return after, _mean_variance(F) / _mean_variance(x + F)
+def _advance(step: Step, x: Array, matrices: list[Array]) -> tuple[Array, Array]:
+    """The state after a sublayer and the sublayer's β², (samples,)."""
+    after = step(Tensor(x), matrices)
+    total = after
+    while len(operands := total.operands) < 2:  # back through norms, to where two ways meet
+        (total,) = operands
+    brought = total.operands[1]
+    return after.value, _mean_variance(brought.value) / _mean_variance(total.value)
 
 
 def _mean_variance(x: Array) -> Array:
-    """Var over the width, averaged over positions: (samples, T, d) → (samples,)."""
-    return np.asarray(x.var(-1).mean(-1))
+    """Var over the width, averaged over positions (and streams): (samples, …, d) → (samples,)."""
+    return np.asarray(x.var(-1).reshape(len(x), -1).mean(-1))
 
 
 def _result(config: dict[str, Any], squares: dict[str, Array]) -> Result:
@@ -116,10 +120,11 @@ _NOTHING = np.empty((0, 0))
 _kept: dict[tuple[Any, ...], Array] = {}  # at most 64 arrays of at most 200 kB
 
 
-def _key(config: Mapping[str, Any], wiring: str, depth: int) -> tuple[Any, ...]:
+def _key(config: Mapping[str, Any], lane: Lane) -> tuple[Any, ...]:
+    wiring, depth = lane
     own_depth = depth if WIRINGS[wiring].depends_on_depth else None
     options = (config[name] for name in ("width", "ff", "attention", "tokens", "seed"))
-    return wiring, own_depth, *options
+    return wiring, own_depth, config.get("start", 0.0), *options
 
 
 def _keep(key: tuple[Any, ...], squares: Array) -> None:

@@ -137,15 +137,28 @@ def validated(config: Mapping[str, Any], names: Iterable[str] | None = None) -> 
     """`config` with defaults filled in, narrowed to the options in `names` (default: all).
 
     Values may be typed or texts. Raises ValueError, with a sentence that names the allowed
-    range, for an unknown option or a value that `Option.parse` would have to change.
+    range, for an unknown option, a value that `Option.parse` would have to change, or values that
+    do not go together.
     """
     for name in config:
         if name not in OPTIONS:
             raise ValueError(f"There is no option {name}; there are {', '.join(OPTIONS)}.")
-    return {
+    checked = {
         name: _checked(OPTIONS[name], config[name]) if name in config else OPTIONS[name].default
         for name in (OPTIONS if names is None else names)
     }
+    _refuse_what_does_not_go_together(checked)
+    return checked
+
+
+def _refuse_what_does_not_go_together(config: Mapping[str, Any]) -> None:
+    for wiring in config.get("wiring", ()):
+        fitting = WIRINGS[wiring].attentions
+        attention = config.get("attention", fitting[0])
+        if attention not in fitting:
+            raise ValueError(
+                f"wiring {wiring} needs attention {' or '.join(fitting)}; it was {attention!r}."
+            )
 
 
 def _checked(option: Option, given: Any) -> Any:

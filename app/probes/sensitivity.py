@@ -19,12 +19,19 @@ from app.nn.stack import (
     draw_inputs,
     generators,
     output,
-    step,
 )
 from app.nn.tensor import Array
 from app.nn.wirings import WIRINGS
 from app.probes import beta, theory
-from app.probes.draws import drawn_sublayers, runs, stack_config
+from app.probes.draws import (
+    Lane,
+    at_depths,
+    course,
+    drawn_sublayers,
+    lanes,
+    runs,
+    stack_config,
+)
 from app.probes.options import validated
 from app.probes.result import Result
 from app.probes.statistics import fits, paired_ratio, paired_ratio_of_geomeans, spread
@@ -44,14 +51,18 @@ def estimate(config: Mapping[str, Any]) -> Iterator[Result | None]:
     Results as those of `measure`, `_theory` included: that curve is for what is estimated here.
     """
     config = validated(config, ESTIMATE_TAKES)
-    ends = [2 * depth - 1 for depth in config["depths"]]
-    k = np.tile(K[config["attention"]], max(config["depths"]))
-    for squares in beta.passes(config, max(config["depths"])):
+    for squares in beta.passes(config, config["depths"]):
         if squares is None:
             yield None
         else:
-            sums = {w: (k * values).cumsum(1)[:, ends] for w, values in squares.items()}
-            yield _result("estimate", config, sums)
+            sums = {lane: _kbeta(config, lane, values) for lane, values in squares.items()}
+            yield _result("estimate", config, at_depths(sums, config["depths"]))
+
+
+def _kbeta(config: Mapping[str, Any], lane: Lane, squares: Array) -> Array:
+    """Σ kᵢβᵢ² after each layer: (seeds, 2N) → (seeds, N)."""
+    k = np.tile(K[config["attention"]], lane[1])
+    return np.asarray((k * squares).cumsum(1)[:, 1::2])
 
 
 def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
@@ -66,23 +77,30 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     Raises ValueError for a config that `validated` refuses.
     """
     config = validated(config, MEASURE_TAKES)
+    yield from measured(config)
+
+
+def measured(config: dict[str, Any]) -> Iterator[Result | None]:
+    """What `measure` answers to a config that is validated already."""
     stack = stack_config(config, max(config["depths"]))
-    chosen = [depth - 1 for depth in config["depths"]]
-    values: dict[str, Array] = {}
+    values: dict[Lane, Array] = {}
     for samples in runs(stack, 0, config["seeds"]):
         fresh = yield from _perturbed(config, stack, samples)
         values = {w: np.concatenate([values.get(w, of[:0]), of]) for w, of in fresh.items()}
-        yield _result("sensitivity", config, {w: of[:, chosen] for w, of in values.items()})
+        yield _result("sensitivity", config, at_depths(values, config["depths"]))
 
 
 def _perturbed(
     config: Mapping[str, Any], stack: StackConfig, samples: range
-) -> Generator[None, None, dict[str, Array]]:
-    """‖ΔF‖²/‖F‖²/δ² of the stack cut off after each of its layers: (samples, N) per wiring."""
+) -> Generator[None, None, dict[Lane, Array]]:
+    """‖ΔF‖²/‖F‖²/δ² of the stack cut off after each of its layers: (samples, N) per lane."""
     seed, change = config["seed"], config["change"]
-    wirings = {w: WIRINGS[w] for w in config["wiring"]}
-    values: dict[str, Array] = {w: np.empty((len(samples), stack.depth)) for w in wirings}
-    clean = dict.fromkeys(wirings, draw_inputs(stack, seed, samples))
+    x0 = draw_inputs(stack, seed, samples)
+    courses = {
+        lane: course(config, lane, stack, samples, x0) for lane in lanes(config, config["depths"])
+    }
+    values: dict[Lane, Array] = {lane: np.empty((len(samples), lane[1])) for lane in courses}
+    clean = {lane: lane_course.start for lane, lane_course in courses.items()}
     disturbed = dict(clean)
     for drawn in drawn_sublayers(stack, seed, samples):
         yield
@@ -90,15 +108,18 @@ def _perturbed(
             continue
         if drawn.begins_layer:  # with noise of its own
             noise = generators(seed, samples, drawn.layer, Purpose.NOISE)
-        for w, wiring in wirings.items():
-            clean[w] = step(wiring, clean[w], drawn.branch)
-            yield
+        steps = {}
+        for lane, lane_course in courses.items():
+            if drawn.layer < lane[1]:
+                steps[lane] = lane_course.next(drawn.matrices)
+                clean[lane] = steps[lane](clean[lane], drawn.matrices)
+                yield
         yield from disturb(drawn.matrices, change, noise)
-        for w, wiring in wirings.items():
-            disturbed[w] = step(wiring, disturbed[w], drawn.branch)
+        for lane, step in steps.items():
+            disturbed[lane] = step(disturbed[lane], drawn.matrices)
             if drawn.ends_layer:
-                moved = _relative_change(output(wiring, clean[w]), output(wiring, disturbed[w]))
-                values[w][:, drawn.layer] = moved / change**2
+                before, after = (output(WIRINGS[lane[0]], x[lane]) for x in (clean, disturbed))
+                values[lane][:, drawn.layer] = _relative_change(before, after) / change**2
             yield
     return values
 

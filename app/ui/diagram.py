@@ -13,6 +13,10 @@ from html import escape
 from app.nn.wirings import Wiring
 from app.ui.strings import Strings
 
+# The wirings that can be drawn: one stream, LayerNorm, and nothing on the main path but sums and
+# norms. The others take numbers (a scale, a kind of sublayer) for which there is no picture yet.
+DRAWN = ("post_ln", "pre_ln")
+
 # ---------------------------------------------------------------------------- what a step did
 
 

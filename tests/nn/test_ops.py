@@ -78,6 +78,25 @@ def test_cross_attention(check_gradient, batch, t, s):
 
 
 @random_shapes
+@given(batches, sizes, sizes)
+def test_zero_centred_rms_norm(check_gradient, batch, t, d):
+    x, w, r = numbers(*batch, t, d), numbers(d), numbers(*batch, t, d, seed=1)
+    check_gradient(lambda x, w: ops.inner(ops.zero_centred_rms_norm(x, w), r), x, w)
+
+
+@random_shapes
+@given(batches, sizes, sizes, st.integers(1, 4), st.booleans())
+def test_streams_are_read_written_and_mixed(check_gradient, batch, t, d, n, shared):
+    own = () if shared else batch
+    x, streams = numbers(*batch, t, d), numbers(*batch, n, t, d)
+    vector, matrix = numbers(*own, n, seed=1), numbers(*own, n, n, seed=1)
+    r, many = numbers(*batch, t, d, seed=2), numbers(*batch, n, t, d, seed=2)
+    check_gradient(lambda s, w: ops.inner(ops.read_streams(s, w), r), streams, vector)
+    check_gradient(lambda x, w: ops.inner(ops.write_streams(x, w), many), x, vector)
+    check_gradient(lambda s, w: ops.inner(ops.mix_streams(s, w), many), streams, matrix)
+
+
+@random_shapes
 @given(batches, sizes, st.integers(2, 9))
 def test_cross_entropy(check_gradient, batch, t, classes):
     targets = np.random.default_rng(t).integers(classes, size=(*batch, t))

@@ -159,8 +159,10 @@ def test_a_stack_s_output_is_normalised_whatever_the_wiring(wiring, attention):
     config = StackConfig(3, width=32, attention=attention)
     trace = states(wiring, config, draw_inputs(config, 0, range(2)), layers_of(config))
     final = output(wiring, trace[-1])
-    np.testing.assert_allclose(final.mean(-1), 0, atol=1e-12)
-    np.testing.assert_allclose(final.std(-1), 1, rtol=1e-4)
+    assert final.shape == (2, 5, 32)
+    np.testing.assert_allclose((final**2).mean(-1), 1, rtol=1e-4)
+    if wiring.norm is ops.layer_norm:
+        np.testing.assert_allclose(final.mean(-1), 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("attention", ATTENTIONS)

@@ -131,6 +131,7 @@ def test_values_may_be_typed_or_texts(given):
         ({"width": 100}, r"width must be a multiple of 16 from 16 to 768; it was '100'\."),
         ({"attention": "linear"}, r"attention must be one of uniform, softmax; it was 'linear'\."),
         ({"wiring": "magic"}, r"wiring must be one or more of post_ln, pre_ln, "),
+        ({"wiring": "deepnorm"}, r"wiring deepnorm needs attention softmax; it was 'uniform'\."),
         ({"deep": 3}, r"There is no option deep; there are wiring, depth, "),
     ],
 )

@@ -179,11 +179,24 @@ def test_the_value_is_a_mean_square_over_the_change_s_square(last, wiring):
 def test_one_pass_of_the_deepest_holds_all_shallower_ones(
     last, monkeypatch, wiring, probe, attention
 ):
+    """Or, where the wiring depends on N, a pass for each of them does."""
+    if attention not in WIRINGS[wiring].attentions:
+        pytest.skip(f"{wiring} is none with {attention} attention")
     monkeypatch.setattr(sensitivity.beta, "_keep", lambda *_: None)
     config = {"wiring": wiring, "width": 32, "seeds": 3, "attention": attention}
     together = last(probe({**config, "depths": (1, 2, 5)})).columns[wiring]
     separate = [last(probe({**config, "depths": n})).columns[wiring][0] for n in (1, 2, 5)]
     assert together == separate
+
+
+@pytest.mark.parametrize("wiring", [w for w, row in WIRINGS.items() if row.depends_on_depth])
+def test_a_wiring_that_depends_on_n_is_no_beginning_of_a_deeper_one(wiring):
+    """What makes the passes per depth necessary: else the test above would show nothing."""
+    stacks = [StackConfig(n, 32, attention="softmax") for n in (2, 3)]
+    layers = [draw_layer(stacks[0], 0, range(1), layer) for layer in range(2)]
+    x = draw_inputs(stacks[0], 0, range(1))
+    first, second = (states(WIRINGS[wiring], stack, x, layers)[-1] for stack in stacks)
+    assert np.abs(first - second).max() > 0.01
 
 
 def test_both_wirings_together_give_what_each_gives_alone(last):
