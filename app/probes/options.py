@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from app.nn.wirings import WIRINGS
@@ -129,12 +129,32 @@ OPTIONS: dict[str, Option] = {
         Option("seed", "int", 0, low=0, high=2**32 - 1),
         Option("seeds", "int", 24, low=1, high=256),
         Option("change", "float", 0.01, low=0.0001, high=0.5),
+        Option("rate", "float", 0.01, low=0.00001, high=1.0),
+        Option("warmup", "int", 0, low=0, high=10_000),
+        Option("steps", "int", 200, low=1, high=2000),
+        Option("batch", "int", 8, low=1, high=16),
+        Option("optimizer", "choice", "adam", choices=("adam", "sgd")),
+        Option("schedule", "choice", "linear", choices=("linear", "original")),
+        Option("text", "choice", "en", choices=("en", "zh-Hans")),
     )
 }
 
 
-def validated(config: Mapping[str, Any], names: Iterable[str] | None = None) -> dict[str, Any]:
-    """`config` with defaults filled in, narrowed to the options in `names` (default: all).
+def narrowed(names: Iterable[str], **changes: Mapping[str, Any]) -> dict[str, Option]:
+    """Options of the table, some with a default or bounds of a probe's own."""
+    return {name: replace(OPTIONS[name], **changes.get(name, {})) for name in names}
+
+
+def options_of(names: Iterable[str] | Mapping[str, Option]) -> Mapping[str, Option]:
+    """The options that `names` stand for: the table's, or those of `narrowed` as they are."""
+    return names if isinstance(names, Mapping) else {name: OPTIONS[name] for name in names}
+
+
+def validated(
+    config: Mapping[str, Any], names: Iterable[str] | Mapping[str, Option] | None = None
+) -> dict[str, Any]:
+    """`config` with defaults filled in, narrowed to the options in `names` (default: all), which
+    may be what `narrowed` gives.
 
     Values may be typed or texts. Raises ValueError, with a sentence that names the allowed
     range, for an unknown option, a value that `Option.parse` would have to change, or values that
@@ -144,8 +164,8 @@ def validated(config: Mapping[str, Any], names: Iterable[str] | None = None) -> 
         if name not in OPTIONS:
             raise ValueError(f"There is no option {name}; there are {', '.join(OPTIONS)}.")
     checked = {
-        name: _checked(OPTIONS[name], config[name]) if name in config else OPTIONS[name].default
-        for name in (OPTIONS if names is None else names)
+        name: _checked(option, config[name]) if name in config else option.default
+        for name, option in options_of(OPTIONS if names is None else names).items()
     }
     _refuse_what_does_not_go_together(checked)
     return checked

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.probes.options import OPTIONS, validated
+from app.probes.options import OPTIONS, narrowed, options_of, validated
 
 many = settings(deadline=None, max_examples=200)
 
@@ -37,6 +37,13 @@ def test_the_names_are_the_published_ones():
         "seed",
         "seeds",
         "change",
+        "rate",
+        "warmup",
+        "steps",
+        "batch",
+        "optimizer",
+        "schedule",
+        "text",
     ]
 
 
@@ -107,6 +114,16 @@ def test_a_notice_quotes_no_more_than_a_line():
 
 
 # ---------------------------------------------------------------- validated
+
+
+def test_a_probe_s_own_bounds_and_default_stand_in_for_the_table_s():
+    own = narrowed(("depth", "seed"), depth={"default": 6, "high": 24})
+    assert validated({"seed": 3}, own) == {"depth": 6, "seed": 3}
+    with pytest.raises(ValueError, match="depth must be a whole number from 1 to 24; it was '25'"):
+        validated({"depth": 25}, own)
+    assert OPTIONS["depth"].high == 48
+    assert options_of(own) == own
+    assert options_of(("seed",)) == {"seed": OPTIONS["seed"]}
 
 
 def test_defaults_are_filled_in_and_other_options_left_out():
