@@ -20,8 +20,11 @@ EPSILON = 1e-5  # under LayerNorm's root
 def linear(x: Array, weights: Array) -> tuple[Array, Backward]:
     """x W.  x: (…, T, m); W: (…, m, n), or (m, n) for one W for the whole batch → (…, T, n)."""
 
-    def backward(g: Array) -> tuple[Array, ...]:
-        return matrix_product(g, weights.mT), sum_to(matrix_product(x.mT, g), weights.shape)
+    def backward(g: Array) -> tuple[Any, ...]:
+        return (
+            lambda: matrix_product(g, weights.mT),
+            lambda: sum_to(matrix_product(x.mT, g), weights.shape),
+        )
 
     return matrix_product(x, weights), backward
 
@@ -94,10 +97,10 @@ def uniform_attention(h: Array, value: Array, causal: bool = False) -> tuple[Arr
         return _mean_of_the_past(h, value)
     mean = h.sum(-2, keepdims=True) / tokens  # (…, 1, d)
 
-    def backward(g: Array) -> tuple[Array, ...]:
+    def backward(g: Array) -> tuple[Any, ...]:
         total = g.sum(-2, keepdims=True)  # (…, 1, d)
         each = matrix_product(total, value.mT) / tokens
-        return np.broadcast_to(each, h.shape), sum_to(mean.mT * total, value.shape)
+        return np.broadcast_to(each, h.shape), lambda: sum_to(mean.mT * total, value.shape)
 
     return np.broadcast_to(matrix_product(mean, value), h.shape), backward
 
@@ -107,9 +110,9 @@ def _mean_of_the_past(h: Array, value: Array) -> tuple[Array, Backward]:
     averaging = np.tril(np.ones((tokens, tokens))) / np.arange(1, tokens + 1)[:, None]
     means = averaging @ h  # (…, T, d)
 
-    def backward(g: Array) -> tuple[Array, ...]:
+    def backward(g: Array) -> tuple[Any, ...]:
         g_means = matrix_product(g, value.mT)
-        return averaging.T @ g_means, sum_to(matrix_product(means.mT, g), value.shape)
+        return averaging.T @ g_means, lambda: sum_to(matrix_product(means.mT, g), value.shape)
 
     return matrix_product(means, value), backward
 

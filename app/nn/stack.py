@@ -127,7 +127,31 @@ def feed_forward(h: Any, w_1: Any, w_2: Any, inner_norm: Callable[[Any], Any] | 
 # them, so the factors stand before the branch and the matrices are shared by all wirings.
 SCALED = ("W_V", "W_O", "W_1", "W_2")
 
-Step = Callable[[Any, Sequence[Any]], Any]
+
+@dataclass(frozen=True)
+class Step:
+    """What a wiring does at one sublayer; `gain` is what it scales the branch's matrices by, all
+    together, and `numbers` what its step takes by keyword."""
+
+    wiring: Wiring
+    sublayer: Sublayer
+    numbers: dict[str, Any]
+    gain: float
+    memory: Any
+
+    def __call__(self, state: Any, matrices: Sequence[Any]) -> Any:
+        """From one state of the residual stream to the next."""
+        return self.joined(state, self.branch(matrices))
+
+    def branch(self, matrices: Sequence[Any]) -> Callable[[Any], Any]:
+        """F with these matrices and the wiring's scales and inner norm: (…, T, d) → (…, T, d)."""
+        inner_norm = self.wiring.inside.get(self.sublayer.kind)
+        branch = self.sublayer.branch(matrices, inner_norm, self.memory)
+        return branch if self.gain == 1 else lambda h: branch(h) * self.gain
+
+    def joined(self, state: Any, branch: Callable[[Any], Any]) -> Any:
+        """The next state, whatever the branch is."""
+        return self.wiring.step(state, branch, self.wiring.norm, **self.numbers)
 
 
 def no_noise(index: int) -> Draw:
@@ -169,15 +193,8 @@ class Course:
         numbers = dict(wiring.numbers(place, self._noise(index)))
         if self._profile is not None:
             numbers["omega"] = self._profile.next(sublayer.branch(matrices, memory=self._memory))
-        inner_norm = wiring.inside.get(sublayer.kind)
         gain = wiring.beta(place) ** sum(name in SCALED for name in sublayer.matrices)
-
-        def step(state: Any, matrices: Sequence[Any]) -> Any:
-            branch = sublayer.branch(matrices, inner_norm, self._memory)
-            scaled = branch if gain == 1 else lambda h: branch(h) * gain
-            return wiring.step(state, scaled, wiring.norm, **numbers)
-
-        return step
+        return Step(wiring, sublayer, numbers, gain, self._memory)
 
 
 class Profile:

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
-Backward = Callable[[Array], tuple[Array, ...]]
+# ∂L/∂value → ∂L/∂operand for each operand; a part that costs something may be a function, which is
+# called only if the operand is a Tensor.
+Backward = Callable[[Array], tuple[Any, ...]]
 
 
 class Tensor:
@@ -57,14 +59,17 @@ class Tensor:
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def backward(self) -> None:
-        """Add ∂self/∂t to the `grad` of every Tensor t that `self` was computed from.
+    def backward(self, gradient: Array | None = None) -> None:
+        """Add ∂L/∂t to the `grad` of every Tensor t that `self` was computed from; `gradient` is
+        ∂L/∂self, of its shape.
 
-        Raises ValueError unless `self` holds exactly one number.
+        Without it L is `self`; raises ValueError unless that holds exactly one number.
         """
-        if self.value.size != 1:
-            raise ValueError(f"backward starts from one number, not from shape {self.shape}.")
-        arrived: dict[int, Array] = {id(self): np.ones_like(self.value)}
+        if gradient is None:
+            if self.value.size != 1:
+                raise ValueError(f"backward starts from one number, not from shape {self.shape}.")
+            gradient = np.ones_like(self.value)
+        arrived: dict[int, Array] = {id(self): gradient}
         for tensor in _from_the_end(self):
             gradient = arrived.pop(id(tensor))
             tensor.grad = gradient if tensor.grad is None else tensor.grad + gradient
@@ -72,6 +77,7 @@ class Tensor:
                 continue
             for parent, part in zip(tensor._parents, tensor._backward(gradient), strict=True):
                 if isinstance(parent, Tensor):
+                    part = part() if callable(part) else part
                     before = arrived.get(id(parent))
                     arrived[id(parent)] = part if before is None else before + part
 
@@ -80,7 +86,7 @@ def operation(forward: Callable[..., tuple[Array, Backward]]) -> Callable[..., A
     """Make `forward(*operands, **constants) -> (value, backward)` work on arrays and Tensors.
 
     `backward(g)` takes ∂L/∂value and returns ∂L/∂operand for each operand, in that order and of
-    that operand's shape.
+    that operand's shape, or a function that returns it.
     """
 
     @wraps(forward)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.nn import ops
-from app.nn.tensor import Tensor, add, multiply, sum_to
+from app.nn.tensor import Tensor, add, multiply, operation, sum_to
 
 
 def numbers(*shape):
@@ -97,3 +97,23 @@ def test_a_very_deep_record_needs_no_deep_python_stack():
 def test_backward_starts_from_one_number_only():
     with pytest.raises(ValueError, match="from one number"):
         Tensor(numbers(2)).backward()
+
+
+def test_a_backward_may_start_from_a_gradient_that_arrives():
+    x, r = np.arange(6.0).reshape(2, 3), np.ones((2, 3)) * 0.5
+    begun, whole = Tensor(x), Tensor(x)
+    (begun * begun).backward(r)
+    ops.inner(whole * whole, r).backward()
+    np.testing.assert_array_equal(begun.grad, whole.grad)
+
+
+def test_a_gradient_that_nobody_reads_is_not_computed():
+    asked = []
+
+    @operation
+    def product(x, y):
+        return x * y, lambda g: tuple(lambda o=o: asked.append(o is y) or g * o for o in (y, x))
+
+    (x,) = (Tensor(np.ones(3)),)
+    product(x, np.ones(3)).backward(np.ones(3))
+    assert asked == [True]
