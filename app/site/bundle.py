@@ -12,18 +12,17 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
-import os
 import re
 import shutil
-import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from app.site import fetch, licences, node
-from app.site.environment import ROOT, Failure, say
+from app.site import fetch, licences, node, versions
+from app.site.environment import ROOT, say
+from app.site.kept import Kept, contents, digest, file_digest
 
 HERE = Path(__file__).parent
 SITE = "/lib/python3.13/site-packages"
@@ -125,7 +124,7 @@ def make(cache: Path, subject: Path = LESSONS) -> Runtime:
 
     Raises Failure if versions do not match, a download fails, or a lesson fails inside Pyodide.
     """
-    check_versions()
+    versions.check()
     core = fetch.runtime(cache)
     kept = Kept(cache / "bundle")
     compiled = kept.folder_of("compiled", compiled_key(), lambda out: compile_packages(core, out))
@@ -135,41 +134,6 @@ def make(cache: Path, subject: Path = LESSONS) -> Runtime:
     answer = json.loads((traced / "trace.json").read_text(encoding="utf-8"))
     archives = choose(core, compiled, traced, answer)
     return gather(core, kept, {name: pack(core, kept, item) for name, item in archives.items()})
-
-
-# --- versions -------------------------------------------------------------------------------------
-
-
-def check_versions() -> None:
-    """Raise Failure unless Python's packages and their JavaScript are the pinned ones."""
-    for name, wanted in fetch.PINS["python"].items():
-        found = importlib.metadata.version(name)
-        if found != wanted:
-            raise Failure(
-                f"{name} {found} is installed but app/site/runtime.json says {wanted}; make one "
-                "follow the other."
-            )
-    bokehjs = package_folder("bokeh") / "server" / "static" / "js" / "bokeh.min.js"
-    check_bokehjs(bokehjs.read_text(encoding="utf-8"), fetch.PINS["python"]["bokeh"])
-    package = json.loads((package_folder("panel") / "package.json").read_text(encoding="utf-8"))
-    check_same("Panel's JavaScript", package["version"], fetch.PINS["python"]["panel"])
-
-
-def check_bokehjs(script: str, wanted: str) -> None:
-    """Raise Failure unless BokehJS has the wanted version.
-
-    One of its modules exports nothing but that; others carry versions of what they bundle.
-    """
-    found = re.search(r'function _\([\w,]*\)\{\w\(\),\w\.version="([^"]+)"\}', script)
-    check_same("BokehJS", found[1] if found else "unknown", wanted)
-
-
-def check_same(name: str, found: str, wanted: str) -> None:
-    """Raise Failure if JavaScript and Python have drifted apart."""
-    if found != wanted:
-        raise Failure(
-            f"{name} is {found} but its Python is {wanted}; remove .venv and run the command again."
-        )
 
 
 # --- compile --------------------------------------------------------------------------------------
@@ -228,11 +192,6 @@ def top_level(distribution: str) -> list[Path]:
     return [found[name] for name in sorted(found)]
 
 
-def package_folder(name: str) -> Path:
-    """Where an installed distribution's package of the same name lies."""
-    return installed(name, name)
-
-
 def installed(distribution: str, path: str) -> Path:
     """Where a path of an installed distribution lies."""
     return Path(str(importlib.metadata.distribution(distribution).locate_file(path)))
@@ -266,9 +225,8 @@ def own_sources() -> list[Path]:
 
 def traced_key(compiled: Path, subject: Path) -> str:
     """What a trace depends on."""
-    names = [path.relative_to(ROOT).as_posix() for path in own_sources()]
     tools = scripts("compile.py", "trace.py")
-    return digest(compiled.name, *names, *contents([*own_sources(), *tools, subject]))
+    return digest(compiled.name, *contents([*own_sources(), *tools, subject]))
 
 
 def trace(core: Path, compiled: Path, subject: Path, out: Path) -> None:
@@ -387,53 +345,6 @@ def without_source_map(script: bytes) -> bytes:
     return re.sub(rb"\n//# sourceMappingURL=\S+\s*$", b"\n", script)
 
 
-# --- what is kept ---------------------------------------------------------------------------------
-
-
-class Kept:
-    """Results in the cache, each under a key of what went into it; of a kind the newest stay."""
-
-    def __init__(self, root: Path, newest: int = 12) -> None:
-        self.root, self.newest = fetch.make_folder(root), newest
-
-    def folder_of(self, kind: str, key: str, fill: Callable[[Path], None]) -> Path:
-        """The folder of this kind and key; filled first if missing, whole or not at all."""
-        parent = fetch.make_folder(self.root / kind)
-        folder = parent / key
-        if not folder.is_dir():
-            scratch = Path(tempfile.mkdtemp(prefix=".partial-", dir=parent))
-            try:
-                fill(scratch)
-                scratch.chmod(0o755)
-                scratch.rename(folder)
-            finally:
-                shutil.rmtree(scratch, ignore_errors=True)
-        os.utime(folder)
-        self.forget(parent)
-        return folder
-
-    def forget(self, parent: Path) -> None:
-        """Remove the folders that were not used for longest."""
-        known = [folder for folder in parent.iterdir() if not folder.name.startswith(".")]
-        for folder in sorted(known, key=lambda folder: folder.stat().st_mtime)[: -self.newest]:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 def scripts(*names: str) -> list[Path]:
     """Scripts of inside/, with the one that runs them."""
     return [HERE / "inside.mjs", *(HERE / "inside" / name for name in names)]
-
-
-def contents(paths: Iterable[Path]) -> list[str]:
-    """Names and hashes of files, for a key."""
-    return [f"{path.name} {file_digest(path)}" for path in paths]
-
-
-def file_digest(path: Path) -> str:
-    """A file's SHA-256 in hex."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def digest(*parts: str) -> str:
-    """A short hash of texts, for the name of a folder."""
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

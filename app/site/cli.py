@@ -14,8 +14,9 @@ import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app.site import node
+from app.site import fetch, node
 from app.site.environment import ROOT, Failure, say
+from app.site.kept import contents, digest
 
 SITE = ROOT / "site"
 WATCHED = ("app", "lessons", "package-lock.json")
@@ -91,7 +92,7 @@ def build_command(options: argparse.Namespace) -> int:
 
 def build(out: Path = SITE, base: str = "/") -> None:
     """Make the site in the folder `out`, whole or not at all. Raises Failure."""
-    from app.site import bundle, fetch, pages
+    from app.site import bundle, pages  # here, for they bring Panel with them
     from app.text import TextError
 
     started = time.monotonic()
@@ -127,11 +128,9 @@ class Stamp:
     """Remembers, outside the site, what it was made from and what it consists of."""
 
     def __init__(self, cache: Path, out: Path, settings: Sequence[str]) -> None:
-        from app.site import bundle, fetch
-
-        name = bundle.digest(str(out.resolve()))
+        name = digest(str(out.resolve()))
         self.out, self.path = out, fetch.make_folder(cache / "sites") / name
-        self.inputs = bundle.digest(*settings, *bundle.contents(inputs()))
+        self.inputs = digest(*settings, *contents(inputs()))
 
     def is_current(self) -> bool:
         """Whether the site there was made from this and is still as it was made."""

@@ -18,7 +18,6 @@ import pytest
 from app import live
 from app.experiments import EXPERIMENTS
 from app.site import bundle, fetch, licences, node
-from app.site.environment import Failure
 
 ARCHIVES = ("stdlib", "numpy", "packages", "app")
 UNWANTED = ("pandas", "PIL", "contourpy", "narwhals", "tornado", "requests", "panel_material_ui")
@@ -212,40 +211,3 @@ def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
     archive = zipfile.ZipFile(io.BytesIO(gzip.decompress(made[0])))
     assert archive.read("package/data.css") == b"p {}"
     assert b"Said." not in archive.read("package/__init__.pyc")
-
-
-def test_a_bokehjs_of_another_version_ends_the_build() -> None:
-    script = (bundle.package_folder("bokeh") / "server/static/js/bokeh.min.js").read_text("utf-8")
-    bundle.check_bokehjs(script, "3.9.2")
-    with pytest.raises(Failure, match=r"BokehJS is 3\.9\.2 but its Python is 3\.9\.1"):
-        bundle.check_bokehjs(script, "3.9.1")
-
-
-def test_a_package_of_another_version_than_pinned_ends_the_build(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(fetch.PINS["python"], "panel", "1.9.3")
-    with pytest.raises(Failure, match=r"panel 1\.9\.4 is installed but .* says 1\.9\.3"):
-        bundle.make(fetch.cache_folder())
-
-
-def test_a_result_that_fails_half_way_is_not_kept(tmp_path: Path) -> None:
-    kept = bundle.Kept(tmp_path)
-
-    def fail(out: Path) -> None:
-        (out / "half").write_text("half")
-        raise Failure("cut off")
-
-    with pytest.raises(Failure):
-        kept.folder_of("kind", "key", fail)
-    assert list((tmp_path / "kind").iterdir()) == []
-    folder = kept.folder_of("kind", "key", lambda out: None)
-    assert kept.folder_of("kind", "key", fail) == folder
-
-
-def test_only_the_newest_results_are_kept(tmp_path: Path) -> None:
-    kept = bundle.Kept(tmp_path, newest=2)
-    for key in "abc":
-        kept.folder_of("kind", key, lambda out: None)
-        kept.folder_of("kind", "a", lambda out: None)
-    assert {path.name for path in (tmp_path / "kind").iterdir()} == {"a", "c"}

@@ -1,0 +1,32 @@
+"""What is kept in the cache: whole or not at all, and not for ever."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.site.environment import Failure
+from app.site.kept import Kept
+
+
+def test_a_result_that_fails_half_way_is_not_kept(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+
+    def fail(out: Path) -> None:
+        (out / "half").write_text("half")
+        raise Failure("cut off")
+
+    with pytest.raises(Failure):
+        kept.folder_of("kind", "key", fail)
+    assert list((tmp_path / "kind").iterdir()) == []
+    folder = kept.folder_of("kind", "key", lambda out: None)
+    assert kept.folder_of("kind", "key", fail) == folder
+
+
+def test_only_the_newest_results_are_kept(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, newest=2)
+    for key in "abc":
+        kept.folder_of("kind", key, lambda out: None)
+        kept.folder_of("kind", "a", lambda out: None)
+    assert {path.name for path in (tmp_path / "kind").iterdir()} == {"a", "c"}
