@@ -156,7 +156,7 @@ def serve(folder: Path, foreign: Foreign | None = None) -> Iterator[tuple[str, T
 
 
 @contextlib.contextmanager
-def browser(executable: str | None, address: str) -> Iterator[BrowserContext]:
+def browser(executable: str, address: str) -> Iterator[BrowserContext]:
     """A Chromium with an empty profile, on disk as a reader's is, that knows one server only.
 
     Every host name leads to the server at `address`. The driver intercepts nothing: that would

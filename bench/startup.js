@@ -1,7 +1,7 @@
 // Runs in every page before its own scripts, and notes when something happened, the same way for
 // both sides. Times are milliseconds since the navigation began.
 (() => {
-  const seen = (window.benchStartup = { figure: null, live: null, asked: null, answered: null });
+  const seen = (window.benchStartup = { figure: null, live: null, ready: null, asked: null, answered: null });
   const pixels = new OffscreenCanvas(48, 48).getContext("2d", { willReadFrequently: true });
 
   /** All canvases inside shadow roots, which is where Bokeh's figures draw. */
@@ -20,6 +20,7 @@
     return words.some((word) => word !== 0 && word !== words[0]);
   }
 
+  /** Python's own documents are in place: from now on it answers. */
   function live() {
     const runtime = document.documentElement.dataset.runtime;
     if (runtime === undefined) {
@@ -27,8 +28,17 @@
       // document has taken the place of the prerendered one.
       return seen.marked && !document.body.classList.contains("pn-loading");
     }
-    const sections = [...document.querySelectorAll("section[data-experiment]")];
-    return runtime === "live" && sections.every((s) => s.dataset.state === "ready");
+    return runtime === "live" && sections().every((s) => s.dataset.hydration);
+  }
+
+  /** Besides, all that the figures show at the start has been computed here. Stock's page does that
+   *  before its document is in place; ours has it from the build and computes it once more. */
+  function ready() {
+    return live() && sections().every((s) => s.dataset.state === "ready");
+  }
+
+  function sections() {
+    return [...document.querySelectorAll("section[data-experiment]")];
   }
 
   /** Everything that the page's figures show, as one text. */
@@ -52,7 +62,8 @@
       seen.figure = performance.now();
     }
     if (seen.live === null && live()) seen.live = performance.now();
-    if (seen.figure === null || seen.live === null) requestAnimationFrame(frame);
+    if (seen.ready === null && ready()) seen.ready = performance.now();
+    if (seen.figure === null || seen.ready === null) requestAnimationFrame(frame);
   }
   requestAnimationFrame(frame);
 

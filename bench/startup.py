@@ -10,7 +10,6 @@ stock ÷ ours: above 1, ours is the faster or the smaller. Nothing leaves the ma
 from __future__ import annotations
 
 import argparse
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,7 +24,7 @@ from playwright.sync_api import BrowserContext, Error, Page
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/startup.py`
 
-from app.site import fetch  # noqa: E402
+from app.site import browser, fetch  # noqa: E402
 from app.site.environment import Failure  # noqa: E402
 from bench import harness  # noqa: E402
 from bench.stock.foreign import Foreign, plain  # noqa: E402
@@ -34,11 +33,13 @@ LESSON = "en/warmup/"
 PATIENCE = 120.0  # seconds: a page that is not live by then has failed
 QUIET = 0.5  # seconds without a request end a visit
 
-MEASURES = ("figure", "live", "answer", "megabytes", "requests")
+MEASURES = ("figure", "live", "ready", "answer", "megabytes", "requests")
 HOW = """\
 figure     seconds to the first frame in which one of Bokeh's canvases shows more than one colour
-live       stock: seconds until its loading mark is gone and Python's document is in place;
-           ours: until data-runtime is "live" and every experiment is "ready"
+live       seconds until Python's documents are in place and answer. Stock: its loading mark is
+           gone; ours: data-runtime is "live" and every experiment's document is linked
+ready      seconds until what the figures show at the start has been computed in the browser, too.
+           Stock: the same moment, with 4 seeds; ours: data-state is "ready", with 24 seeds
 answer     seconds from an arrow key on the depth slider to changed data in the page's figures
 megabytes  answers as the server sends them, headers included, from the start of the visit until it
            has been quiet after the answer. Text and WebAssembly travel gzip-compressed at level 9,
@@ -63,16 +64,13 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench startup", description=__doc__.split("\n\n")[0])
     parser.add_argument("--repeats", type=int, default=5, help="counted visits of each kind")
     parser.add_argument("--site", type=Path, default=ROOT / "site", help="the built site")
-    parser.add_argument(
-        "--browser",
-        default=shutil.which("chromium"),
-        help="a Chromium's program; found if not given",
-    )
+    parser.add_argument("--browser", help="a Chromium's program; found if not given")
     parser.add_argument("--only", choices=("stock", "ours"), help="one side alone, without ratios")
     options = parser.parse_args(arguments)
     try:
         with prepared(options.site, options.only) as sides:
-            results = compare(sides, options.browser, options.repeats)
+            program = options.browser or str(browser.ensure())
+            results = compare(sides, program, options.repeats)
             show(results, options.repeats, sorted(set().union(*(x.stand_ins for x in sides))))
     except Failure as failure:
         print(f"bench startup: {failure}", file=sys.stderr)
@@ -136,7 +134,7 @@ def visit(context: BrowserContext, side: Side) -> dict[str, float]:
     side.traffic.reset()
     try:
         page.goto(side.address + side.path, wait_until="commit")
-        wait(page, "benchStartup.figure && benchStartup.live")
+        wait(page, "benchStartup.figure && benchStartup.ready")
         page.evaluate("benchStartup.watch()")
         page.locator(side.slider).first.focus()
         page.keyboard.press("ArrowRight")
@@ -153,6 +151,7 @@ def visit(context: BrowserContext, side: Side) -> dict[str, float]:
     return {
         "figure": seen["figure"] / 1000,
         "live": seen["live"] / 1000,
+        "ready": seen["ready"] / 1000,
         "answer": (seen["answered"] - seen["asked"]) / 1000,
         "megabytes": side.traffic.bytes / 1e6,
         "requests": len(side.traffic.paths),
@@ -185,7 +184,7 @@ def convert(out: Path) -> None:
 Rows = dict[str, dict[str, list[dict[str, float]]]]
 
 
-def compare(sides: Sequence[Side], executable: str | None, repeats: int) -> Rows:
+def compare(sides: Sequence[Side], executable: str, repeats: int) -> Rows:
     """What was measured at each repeat, by side and by cold or warm."""
     rows: Rows = {side.name: {"cold": [], "warm": []} for side in sides}
     for repeat in range(repeats + 1):
