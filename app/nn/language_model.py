@@ -20,9 +20,9 @@ import numpy as np
 
 from app.nn import ops
 from app.nn.ops import HEAD_WIDTH, matrix_product
-from app.nn.stack import Purpose, StackConfig, draw_layer, generators
+from app.nn.stack import Purpose, StackConfig, draw_layer, generators, matrix_scale, no_noise
 from app.nn.tensor import Array, Backward, Tensor, operation
-from app.nn.wirings import WIRINGS, Wiring
+from app.nn.wirings import WIRINGS, Place, Wiring
 
 # Standard deviation of the learned positions at the start, as in BERT (Devlin et al. 2018, its
 # published code); as large as the embedding's they would drown the symbols for hundreds of steps.
@@ -42,6 +42,16 @@ class ModelConfig:
     ff: int
     tokens: int
     symbols: int
+
+
+def trainable(wiring: Wiring) -> bool:
+    """Whether this model can be wired so: LayerNorm outside the branches, one residual stream, and
+    nothing measured on the stack first."""
+    plain = wiring.norm is ops.layer_norm and not wiring.inside and not wiring.profiled
+    return plain and wiring.streams == 1
+
+
+TRAINABLE = tuple(name for name, wiring in WIRINGS.items() if trainable(wiring))
 
 
 class Parameters:
@@ -71,13 +81,16 @@ def size(shape: tuple[int, ...]) -> int:
 class LanguageModel:
     """Parameters drawn from `seed` in `dtype`, forward and backward.
 
-    Embedding ~ N(0, 1/d), positions ~ N(0, 0.02²), matrices Xavier, head ~ N(0, 1/d), gains 1,
-    biases 0.
+    Embedding ~ N(0, 1/d), positions ~ N(0, 0.02²), matrices Xavier (times the wiring's own factor,
+    if it has one), head ~ N(0, 1/d), gains 1, biases 0. Raises ValueError for a wiring that is not
+    `trainable`.
     """
 
     def __init__(self, config: ModelConfig, seed: int, dtype: Any = np.float32) -> None:
         self.config = config
         self.wiring: Wiring = WIRINGS[config.wiring]
+        if not trainable(self.wiring):
+            raise ValueError(f"wiring must be one of {', '.join(TRAINABLE)} to be trained.")
         self._norms = norms_in(self.wiring)  # in one sublayer
         self.parameters = Parameters(self._shapes(), dtype)
         self.gradients = Parameters(self._shapes(), dtype)
@@ -160,12 +173,17 @@ class LanguageModel:
         c, w = self.config, self.parameters
         blocks = StackConfig(c.depth, c.width, c.ff, "softmax", c.tokens)
         for layer in range(c.depth):
-            attention, ffn = draw_layer(blocks, seed, range(1), layer)
-            query, key, value, out = (matrix[0] for matrix in attention)
+            drawn = {
+                name: matrix[0] * matrix_scale(self.wiring, self._place(layer, of.kind), name)
+                for of, matrices in zip(
+                    blocks.sublayers, draw_layer(blocks, seed, range(1), layer), strict=True
+                )
+                for name, matrix in zip(of.matrices, matrices, strict=True)
+            }
             # Side by side for one product; each was drawn by its own shape, d × d.
-            w[f"{layer}.W_QKV"] = np.concatenate([query, key, value], axis=1)
-            w[f"{layer}.W_O"] = out
-            w[f"{layer}.W_1"], w[f"{layer}.W_2"] = (matrix[0] for matrix in ffn)
+            packed = np.concatenate([drawn.pop(name) for name in ("W_Q", "W_K", "W_V")], axis=1)
+            for name, matrix in {"W_QKV": packed, **drawn}.items():
+                w[f"{layer}.{name}"] = matrix
         for name, view in w.views.items():
             if "gain" in name:
                 view[...] = 1
@@ -187,6 +205,10 @@ class LanguageModel:
         gradients["embedding"] = matrix_product(chosen, arriving)
         gradients["positions"] = arriving.reshape(-1, c.tokens, c.width).sum(0)
 
+    def _place(self, layer: int, kind: str) -> Place:
+        index = 2 * layer + ("attention", "ffn").index(kind)
+        return Place(index, kind, self.config.depth, "causal")
+
     def _sublayers(self, watch: Watch) -> Iterator[Piece]:
         for layer in range(self.config.depth):
             for kind in ("attention", "ffn"):
@@ -197,6 +219,12 @@ class LanguageModel:
             f"{layer}.{n}" for n in (("W_QKV", "W_O") if kind == "attention" else ("W_1", "W_2"))
         ]
         norm_names = self._norm_names(layer, kind)
+        place = self._place(layer, kind)
+        dtype = self.parameters.vector.dtype.type
+        # In the model's own type: one float64 would turn everything after it into float64.
+        numbers = {
+            k: dtype(v) for k, v in self.wiring.numbers(place, no_noise(place.index)).items()
+        }
 
         def function(x: Any, w: Any) -> Any:
             matrices = [w[name] for name in names]
@@ -207,7 +235,11 @@ class LanguageModel:
                 return attention(h, *matrices, mask=self._mask, watch=watch)
 
             own = iter([w[name] for name in norm_names])
-            return self.wiring.step(x, branch, lambda h: affine_norm(h, next(own), next(own)))
+
+            def norm(h: Any) -> Any:
+                return affine_norm(h, next(own), next(own))
+
+            return self.wiring.step(x, branch, norm, **numbers)
 
         return Piece([*names, *norm_names], function)
 
@@ -252,7 +284,8 @@ def norms_in(wiring: Wiring) -> int:
         calls += 1
         return x
 
-    wiring.step(np.ones((1, 1)), lambda h: h, norm)
+    numbers = wiring.numbers(Place(0, "attention", 1, "causal"), no_noise(0))
+    wiring.step(np.ones((1, 1)), lambda h: h, norm, **numbers)
     return calls
 
 

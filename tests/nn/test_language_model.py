@@ -5,6 +5,7 @@ import pytest
 
 from app.nn import ops
 from app.nn.language_model import (
+    TRAINABLE,
     LanguageModel,
     ModelConfig,
     affine_norm,
@@ -12,11 +13,10 @@ from app.nn.language_model import (
     feed_forward,
     norms_in,
 )
-from app.nn.stack import StackConfig, draw_layer
+from app.nn.stack import StackConfig, draw_layer, output, states
 from app.nn.training import finish
 from app.nn.wirings import WIRINGS
 
-TRAINED = ("post_ln", "pre_ln")
 MASK = np.triu(np.full((4, 4), -np.inf), 1)
 
 
@@ -42,7 +42,7 @@ def nothing(_):
 # ---------------------------------------------------------------- gradients
 
 
-@pytest.mark.parametrize("wiring", TRAINED)
+@pytest.mark.parametrize("wiring", TRAINABLE)
 def test_the_gradient_of_every_parameter_agrees_with_differences(wiring):
     """Of the whole model, gains, biases, embedding and positions included; moved off its start,
     where gains are 1 and biases 0."""
@@ -105,7 +105,7 @@ def test_the_watch_is_told_the_largest_logit_that_a_position_may_see():
     assert told == [pytest.approx(logits[np.tri(4) > 0].max(), rel=1e-12)]
 
 
-@pytest.mark.parametrize("wiring", TRAINED)
+@pytest.mark.parametrize("wiring", ["post_ln", "pre_ln"])
 def test_a_model_s_layers_are_the_stack_s_at_its_start(wiring):
     """Written out from the stack's own draws, window by window, with gain 1 and bias 0."""
     model = tiny(wiring)
@@ -147,6 +147,29 @@ def test_a_window_does_not_see_its_neighbours():
     np.testing.assert_allclose(together[4:8], alone, rtol=1e-10)
 
 
+@pytest.mark.parametrize("wiring", TRAINABLE)
+def test_a_model_at_its_start_is_the_causal_stack_of_its_wiring(wiring):
+    """With the wiring's own numbers and scales, each of which may depend on N."""
+    model = tiny(wiring, depth=3)
+    inputs, targets = batch(model)
+    blocks = StackConfig(3, 16, 2, "softmax", 4, "causal")
+    layers = [
+        tuple([m[0] for m in of] for of in draw_layer(blocks, 3, range(1), layer))
+        for layer in range(3)
+    ]
+    x = model.parameters["embedding"][inputs] + model.parameters["positions"]
+    row = WIRINGS[wiring]
+    expected = output(row, states(row, blocks, x, layers)[-1])
+    _, final = finish(model.loss_and_gradients(inputs, targets, nothing))
+    np.testing.assert_allclose(final, expected.reshape(-1, 16), rtol=1e-9, atol=1e-11)
+
+
+def test_a_wiring_that_the_model_cannot_have_is_refused_with_those_it_can():
+    assert set(TRAINABLE) == {"post_ln", "pre_ln", "deepnorm", "admin_constant", "sandwich"}
+    with pytest.raises(ValueError, match=r"must be one of post_ln, pre_ln, .* to be trained"):
+        tiny("olmo2")
+
+
 # ---------------------------------------------------------------- parameters
 
 
@@ -176,18 +199,20 @@ def test_every_parameter_is_a_view_of_the_one_vector():
 
 def test_each_norm_of_a_step_has_a_gain_and_a_bias_of_its_own():
     assert norms_in(WIRINGS["post_ln"]) == norms_in(WIRINGS["pre_ln"]) == 1
-    gains = [name for name in tiny("pre_ln").parameters.views if "gain" in name]
-    assert len(gains) == 2 * 2 + 1
+    assert norms_in(WIRINGS["sandwich"]) == 2
+    for wiring, gains in (("post_ln", 4), ("pre_ln", 4 + 1), ("sandwich", 8 + 1)):
+        assert len([name for name in tiny(wiring).parameters.views if "gain" in name]) == gains
 
 
-def test_float32_stays_float32():
-    model = tiny("pre_ln", dtype=np.float32)
+@pytest.mark.parametrize("wiring", TRAINABLE)
+def test_float32_stays_float32(wiring):
+    model = tiny(wiring, dtype=np.float32)
     _, states = finish(model.loss_and_gradients(*batch(model), nothing))
     assert states.dtype == model.parameters.vector.dtype == np.float32
     assert model.gradients.vector.dtype == np.float32
 
 
-@pytest.mark.parametrize("wiring", TRAINED)
+@pytest.mark.parametrize("wiring", TRAINABLE)
 def test_a_pass_pauses_at_every_sublayer_there_and_back(wiring):
     model = tiny(wiring, depth=3)
     inputs, targets = batch(model)
