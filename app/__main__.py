@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
+    from app.probes.options import Option
     from app.probes.result import Result
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -53,26 +54,32 @@ def main(arguments: list[str]) -> int:
     except ValueError as refusal:
         print(refusal, file=sys.stderr)
         return 2
-    result, stopped = last_result(probe.measure(config))
+    result, stopped = last_result(probe.measure(config), probe.unit)
     if result is not None:
         {"json": print_json, "csv": print_csv, "table": print_table}[chosen["format"]](result)
     if stopped:
-        done = f"{result.done} of {result.total} seeds were" if result else "any seed was"
+        unit = probe.unit
+        done = f"{result.done} of {result.total} {unit}s were" if result else f"any {unit} was"
         print(f"Stopped {'after' if result else 'before'} {done} done.", file=sys.stderr)
     return 130 if stopped else 0
 
 
 class Probe:
-    """A probe as the terminal sees it: its generator, the options it takes, one line of words."""
+    """A probe as the terminal sees it: its generator, the options it takes (their names, or the
+    table's rows narrowed), one line of words, and what `done` of `total` counts."""
 
     def __init__(
-        self, measure: Callable[[Any], Iterator[Any]], takes: tuple[str, ...], words: str
+        self,
+        measure: Callable[[Any], Iterator[Any]],
+        takes: tuple[str, ...] | Mapping[str, Option],
+        words: str,
+        unit: str = "seed",
     ) -> None:
-        self.measure, self.takes, self.words = measure, takes, words
+        self.measure, self.takes, self.words, self.unit = measure, takes, words, unit
 
 
 def probes() -> dict[str, Probe]:
-    from app.probes import beta, sensitivity
+    from app.probes import beta, sensitivity, training
 
     return {
         "beta": Probe(
@@ -86,12 +93,18 @@ def probes() -> dict[str, Probe]:
             sensitivity.MEASURE_TAKES,
             "how far the output moves when every weight changes a little",
         ),
+        "training": Probe(
+            training.measure,
+            training.TAKES,
+            "a small language model in training: what learns, what is stuck, and why",
+            unit="step",
+        ),
     }
 
 
 def command_line() -> argparse.ArgumentParser:
     """The parser, drawn from the table of options."""
-    from app.probes.options import OPTIONS
+    from app.probes.options import options_of
 
     parser = Parser(prog="python -m app", description="NormLab's probes in a terminal.")
     commands = parser.add_subparsers(required=True, metavar="probe")
@@ -99,7 +112,7 @@ def command_line() -> argparse.ArgumentParser:
     names = probe_parser.add_subparsers(required=True, dest="name", metavar="NAME")
     for probe_name, probe in probes().items():
         one = names.add_parser(probe_name, help=probe.words, description=f"Measures {probe.words}.")
-        for option in (OPTIONS[taken] for taken in probe.takes):
+        for option in options_of(probe.takes).values():
             default = option.format(option.default)
             one.add_argument(
                 f"--{option.name}",
@@ -129,23 +142,23 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}; --help says more.\n")
 
 
-def last_result(answers: Iterator[Result | None]) -> tuple[Result | None, bool]:
-    """The last Result, and whether Ctrl-C came before all seeds were done."""
+def last_result(answers: Iterator[Result | None], unit: str) -> tuple[Result | None, bool]:
+    """The last Result, and whether Ctrl-C came before all was done."""
     result = None
     try:
         for answer in answers:
             if answer is not None:
                 result = answer
-                show_progress(result)
+                show_progress(result, unit)
     except KeyboardInterrupt:
         return result, True
     return result, False
 
 
-def show_progress(result: Result) -> None:
+def show_progress(result: Result, unit: str) -> None:
     if sys.stderr.isatty():
         end = "\n" if result.done == result.total else ""
-        print(f"\r{result.done} of {result.total} seeds", end=end, file=sys.stderr, flush=True)
+        print(f"\r{result.done} of {result.total} {unit}s", end=end, file=sys.stderr, flush=True)
 
 
 def print_json(result: Result) -> None:
@@ -168,9 +181,12 @@ def print_csv(result: Result) -> None:
         rows.writerow(["" if without_nan(value) is None else value for value in row])
 
 
+INDEX = ("depth", "layer", "sublayer", "kind", "step", "rate")  # what a row is of
+
+
 def print_table(result: Result) -> None:
     """A block per wiring, one for what is common to all, then the summary."""
-    index = [c for c in result.columns if c in ("depth", "layer", "sublayer", "kind")]
+    index = [c for c in result.columns if c in INDEX]
     blocks: dict[str, list[str]] = {wiring: [] for wiring in result.config["wiring"]}
     for column in result.columns:
         if column not in index:

@@ -16,7 +16,7 @@ import pytest
 
 from app import __main__ as terminal
 from app.probes import NUMBERS_VERSION, beta, sensitivity
-from app.probes.options import OPTIONS
+from app.probes.options import options_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = ["--width", "32", "--seeds", "3"]
@@ -82,15 +82,25 @@ def test_without_a_format_a_table_for_eyes_and_the_summary(capsys):
     assert "fits pre_ln log slope" in blocks[3]
 
 
-@pytest.mark.parametrize("name", ["beta", "estimate", "sensitivity"])
+@pytest.mark.parametrize("name", ["beta", "estimate", "sensitivity", "training"])
 def test_help_names_every_option_with_what_is_allowed(capsys, name):
     code, out, _ = run(capsys, "probe", name, "--help")
     text = " ".join(out.split())
     assert code == 0
-    for option in terminal.probes()[name].takes:
-        assert f"--{option}" in text
-        assert OPTIONS[option].allowed in text
-        assert f"(default: {OPTIONS[option].format(OPTIONS[option].default)})" in text
+    for option in options_of(terminal.probes()[name].takes).values():
+        assert f"--{option.name}" in text
+        assert option.allowed in text
+        assert f"(default: {option.format(option.default)})" in text
+
+
+def test_training_has_a_row_per_step(capsys):
+    small = ["--depth", 1, "--width", 16, "--steps", 3, "--rate", "1e-2", "--warmup", 0]
+    code, out, _ = run(capsys, "probe", "training", "--wiring", "post_ln", *small, "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert answer["columns"]["step"] == [1, 2, 3]
+    assert answer["config"]["rate"] == 0.01
+    assert set(answer["summary"]) == {"symbols", "unigram", "post_ln"}
 
 
 # ---------------------------------------------------------------- refusals
@@ -105,6 +115,7 @@ def test_help_names_every_option_with_what_is_allowed(capsys, name):
         (["beta", "--attention", "linear"], "one of uniform, softmax; it was 'linear'."),
         (["beta", "--wiring", "magic"], "one or more of post_ln, pre_ln, "),
         (["beta", "--change", "0.1"], "unrecognized arguments: --change"),  # beta takes none
+        (["training", "--width", "128"], "a multiple of 16 from 16 to 64; it was '128'."),
         (["magic"], "'magic'"),
         (["beta", "--json", "--csv"], "not allowed with"),
         ([], "NAME"),

@@ -9,10 +9,12 @@ of the thing, not to remember. `lessons/recorded/texts` holds both texts as file
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TypeVar
 
 import numpy as np
+
+from app.nn.training import finish
 
 SEED = 20170612  # the day on which "Attention Is All You Need" came out
 CHARACTERS = {"en": 60_000, "zh-Hans": 32_000}
@@ -24,6 +26,11 @@ Item = TypeVar("Item")
 def text(language: str) -> str:
     """The whole text, `CHARACTERS[language]` long; its last `VALIDATION` characters are the
     validation split. Raises KeyError for a language there is no grammar for."""
+    return finish(writing(language))
+
+
+def writing(language: str) -> Generator[None, None, str]:
+    """As `text`, with a pause after every hundred stories."""
     length = CHARACTERS[language]
     written: list[str] = []
     characters = 0
@@ -32,6 +39,8 @@ def text(language: str) -> str:
         characters += len(line)
         if characters >= length:
             break
+        if len(written) % 100 == 0:
+            yield
     return "".join(written)[:length]
 
 
