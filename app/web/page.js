@@ -38,6 +38,7 @@ const client = new Client(
       root.dataset.boot = live.boot;
       status.live(live);
       enter("live");
+      for (const experiment of experiments) void open(experiment); // the rest, after those in view
     },
     failed: (file) => {
       status.failed(file);
@@ -111,7 +112,7 @@ function enter(runtime) {
   for (const experiment of experiments) experiment.runtime(runtime);
 }
 
-/** Experiments open when they come near the viewport: those in view first. */
+/** Experiments that are near the viewport open first: their sessions begin as soon as Python is up. */
 function openWhenNear() {
   const observer = new IntersectionObserver(
     (entries) => {
@@ -119,12 +120,21 @@ function openWhenNear() {
         if (!isIntersecting) continue;
         observer.unobserve(target);
         const experiment = experiments.find(({ section }) => section === target);
-        experiment?.open().catch((fault) => console.error(fault));
+        if (experiment) void open(experiment);
       }
     },
     { rootMargin: "100% 0px" },
   );
   for (const { section } of experiments) observer.observe(section);
+}
+
+/** @param {Experiment} experiment */
+async function open(experiment) {
+  try {
+    await experiment.open();
+  } catch (fault) {
+    console.error(fault); // it could not be painted; the others can
+  }
 }
 
 address.read();
