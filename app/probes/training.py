@@ -30,6 +30,9 @@ TAKES = narrowed(
     ff={"default": 2},
     tokens={"default": 16, "low": 2},
 )
+# The rate at which, at these sizes and in 200 steps of Adam, Post-LN without warm-up is stuck, with
+# 100 steps of it learns, and Pre-LN learns without: for each text in eight seeds of eight.
+CONTRAST = {"en": 0.01, "zh-Hans": 0.015}
 EVERY = 5  # steps from one partial Result to the next
 LOOKS = 10  # at the validation split, besides the one before the first step
 

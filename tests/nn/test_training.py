@@ -187,24 +187,6 @@ def test_five_steps_without_warm_up_collapse_post_ln_and_not_pre_ln(corpus):
     assert post.lower < 1e-3 < pre.lower
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("language", list(sentences.CHARACTERS))
-@pytest.mark.parametrize(
-    ("wiring", "warmup", "expected"),
-    [("post_ln", 0, "stuck"), ("post_ln", 100, "learns"), ("pre_ln", 0, "learns")],
-)
-def test_the_default_setting_sticks_learns_and_is_rescued_in_eight_seeds_of_eight(
-    language, wiring, warmup, expected
-):
-    corpus = Corpus.of(sentences.text(language), sentences.VALIDATION)
-    found = []
-    for seed in range(8):
-        run = Run(TrainingConfig(wiring, warmup=warmup), corpus, seed)
-        last = [run.step() for _ in range(200)][-1]
-        found.append(verdict(last.cosine, last.lower, run.validation(), run.unigram))
-    assert found == [expected] * 8
-
-
 # ---------------------------------------------------------------- the same digits
 
 

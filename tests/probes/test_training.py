@@ -7,7 +7,7 @@ import pytest
 
 from app.nn.training import Corpus, Run, TrainingConfig
 from app.probes import sentences
-from app.probes.training import EVERY, TAKES, measure
+from app.probes.training import CONTRAST, EVERY, TAKES, measure
 
 SMALL = {"depth": 2, "width": 16, "tokens": 8, "batch": 4, "steps": 12}
 
@@ -93,6 +93,18 @@ def test_the_original_schedule_takes_its_rate_from_width_and_warm_up(last):
 def test_what_a_browser_could_not_do_in_time_is_refused(config, sentence):
     with pytest.raises(ValueError, match=sentence):
         next(measure(config))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", CONTRAST)
+@pytest.mark.parametrize(
+    ("wiring", "warmup", "expected"),
+    [("post_ln", 0, "stuck"), ("post_ln", 100, "learns"), ("pre_ln", 0, "learns")],
+)
+def test_the_contrast_never_fails_in_eight_seeds(last, language, wiring, warmup, expected):
+    config = {"wiring": wiring, "warmup": warmup, "text": language, "rate": CONTRAST[language]}
+    results = [last(measure({**config, "seed": seed})) for seed in range(8)]
+    assert [result.summary[wiring]["verdict"] for result in results] == [expected] * 8
 
 
 # Losses of the first five steps in float64, then after them ‖∂L/∂θ‖, the largest logit, the lower
