@@ -1,4 +1,4 @@
-"""Tests marked `slow` run with --slow only (`build.py test --slow`); `-m` chooses as it likes."""
+"""Tests marked `slow` run with --slow only (`build.py test --slow`); or where `-m` names them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("slow") or config.getoption("markexpr"):
+    if config.getoption("slow") or "slow" in config.getoption("markexpr"):
         return
     slow = [item for item in items if item.get_closest_marker("slow")]
     if slow:
