@@ -45,10 +45,11 @@ def chromium() -> Path | None:
     if named:
         return Path(named)
     found = [program for program in map(shutil.which, NAMES) if program]
-    for program in [*found, *PLACES, playwright_program()]:
+    for program in [*found, *PLACES]:
         if runs(program):
             return Path(program)
-    return None
+    own = playwright_program()
+    return Path(own) if own and runs(own) else None
 
 
 def runs(program: str) -> bool:
@@ -63,11 +64,21 @@ def runs(program: str) -> bool:
 
 
 def playwright_program() -> str:
-    """Where Playwright keeps its Chromium, whether it is there or not."""
-    from playwright.sync_api import sync_playwright
+    """Where Playwright keeps its Chromium, whether it is there or not.
 
-    with sync_playwright() as playwright:
-        return playwright.chromium.executable_path
+    Asked in a process of its own: in one that drives a browser already, Playwright refuses.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", PLAYWRIGHT], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip()
+
+
+PLAYWRIGHT = """
+from playwright.sync_api import sync_playwright
+with sync_playwright() as playwright:
+    print(playwright.chromium.executable_path)
+"""
 
 
 def from_debian() -> str | None:

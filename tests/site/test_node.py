@@ -30,7 +30,7 @@ def project(tmp_path: Path, registry: Callable[..., str]) -> Path:
 
 
 def left_over(root: Path) -> list[str]:
-    return sorted(path.name for path in root.iterdir() if path.name.startswith(".node_modules"))
+    return sorted(path.name for path in root.iterdir() if path.name.startswith(".node_modules-"))
 
 
 def test_node_is_the_virtual_environments_own() -> None:
