@@ -79,15 +79,47 @@ class Probe:
 
 
 def probes() -> dict[str, Probe]:
-    from app.probes import beta, sensitivity, training
+    from app.probes import (
+        attenuation,
+        beta,
+        depth,
+        gradients,
+        jacobian,
+        norms,
+        sensitivity,
+        training,
+        wirings,
+    )
 
     return {
+        "attenuation": Probe(
+            attenuation.measure,
+            attenuation.TAKES,
+            "what becomes of the gradient on its way back through the layers",
+        ),
         "beta": Probe(
             beta.measure, beta.TAKES, "the share of each sublayer's branch in the residual stream"
+        ),
+        "depth": Probe(
+            depth.measure,
+            depth.TAKES,
+            "how alike neighbouring layers are, and what merging or dropping them does",
         ),
         "estimate": Probe(
             sensitivity.estimate, sensitivity.ESTIMATE_TAKES, "sensitivity estimated from beta"
         ),
+        "gradients": Probe(
+            gradients.measure, gradients.TAKES, "the gradient of a matrix in every layer"
+        ),
+        "jacobian": Probe(
+            jacobian.measure, jacobian.TAKES, "LayerNorm's Jacobian against the size of its input"
+        ),
+        "last_layer": Probe(
+            gradients.measure_last,
+            gradients.LAST_TAKES,
+            "the gradient of a matrix in the last layer, against the number of layers",
+        ),
+        "norms": Probe(norms.measure, norms.TAKES, "the size of the signal in every layer"),
         "sensitivity": Probe(
             sensitivity.measure,
             sensitivity.MEASURE_TAKES,
@@ -98,6 +130,11 @@ def probes() -> dict[str, Probe]:
             training.TAKES,
             "a small language model in training: what learns, what is stuck, and why",
             unit="step",
+        ),
+        "wirings": Probe(
+            wirings.measure,
+            wirings.TAKES,
+            "sensitivity and gradients of any wirings side by side",
         ),
     }
 
@@ -181,16 +218,17 @@ def print_csv(result: Result) -> None:
         rows.writerow(["" if without_nan(value) is None else value for value in row])
 
 
-INDEX = ("depth", "layer", "sublayer", "kind", "step", "rate")  # what a row is of
+INDEX = ("depth", "layer", "sublayer", "kind", "scale", "step", "rate")  # what a row is of
 
 
 def print_table(result: Result) -> None:
     """A block per wiring, one for what is common to all, then the summary."""
     index = [c for c in result.columns if c in INDEX]
-    blocks: dict[str, list[str]] = {wiring: [] for wiring in result.config["wiring"]}
+    blocks: dict[str, list[str]] = {wiring: [] for wiring in result.config.get("wiring", ())}
     for column in result.columns:
         if column not in index:
-            owner = next((w for w in blocks if column.startswith(w)), "")
+            owners = [w for w in blocks if f"{column}_".startswith(f"{w}_")]
+            owner = max(owners, key=len, default="")  # admin_constant's are not admin's
             blocks.setdefault(owner, []).append(column)
     for columns in blocks.values():
         print_block({c: result.columns[c] for c in (*index, *columns)})

@@ -58,6 +58,16 @@ class StackConfig:
         ffn = Sublayer("ffn", {"W_1": (d, hidden), "W_2": (hidden, d)}, feed_forward)
         return (attention, cross, ffn) if self.stack == "decoder" else (attention, ffn)
 
+    @property
+    def matrices(self) -> dict[str, tuple[int, int]]:
+        """Every matrix of a layer by name, to its place: which sublayer, which of its matrices.
+        Those of cross-attention are called cross_W_Q and so on."""
+        return {
+            ("cross_" if sublayer.kind == "cross_attention" else "") + name: (place, position)
+            for place, sublayer in enumerate(self.sublayers)
+            for position, name in enumerate(sublayer.matrices)
+        }
+
 
 @dataclass(frozen=True)
 class Sublayer:

@@ -12,11 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from app.nn.stack import StackConfig, Step, draw_inputs
-from app.nn.tensor import Array, Tensor
+from app.nn.stack import StackConfig, draw_inputs
+from app.nn.tensor import Array
 from app.nn.wirings import WIRINGS
 from app.probes import theory
-from app.probes.draws import Lane, course, drawn_sublayers, lanes, runs, stack_config
+from app.probes.draws import (
+    Lane,
+    advance,
+    course,
+    drawn_sublayers,
+    lanes,
+    runs,
+    stack_config,
+)
 from app.probes.options import validated
 from app.probes.result import Result
 from app.probes.statistics import spread, standard_error
@@ -78,19 +86,11 @@ def _squares(
         for lane, lane_course in courses.items():
             if drawn.layer < lane[1]:
                 step = lane_course.next(drawn.matrices)
-                x[lane], squares[lane][:, drawn.index] = _advance(step, x[lane], drawn.matrices)
+                x[lane], brought, total = advance(step, x[lane], drawn.matrices)
+                share = _mean_variance(brought) / _mean_variance(total)
+                squares[lane][:, drawn.index] = share
                 yield
     return squares
-
-
-def _advance(step: Step, x: Array, matrices: list[Array]) -> tuple[Array, Array]:
-    """The state after a sublayer and the sublayer's β², (samples,)."""
-    after = step(Tensor(x), matrices)
-    total = after
-    while len(operands := total.operands) < 2:  # back through norms, to where two ways meet
-        (total,) = operands
-    brought = total.operands[1]
-    return after.value, _mean_variance(brought.value) / _mean_variance(total.value)
 
 
 def _mean_variance(x: Array) -> Array:

@@ -1,26 +1,33 @@
-"""How a forward-only probe goes through seeds and layers: a run of seeds at a time, within a byte
-budget, each sublayer drawn into the memory of the one before it. All wirings go through the same
-sublayers side by side; one that depends on N in several stacks at once, one for every N."""
+"""How a probe goes through seeds and layers: a run of seeds at a time, within a byte budget.
+
+Forward only, each sublayer is drawn into the memory of the one before it; a probe that comes back
+to a layer keeps all of them, or, where they do not fit, draws them again. All wirings go through
+the same sublayers side by side; one that depends on N in several stacks at once, one for every N.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from app.nn.ops import layer_norm
 from app.nn.stack import (
     Course,
     Purpose,
     StackConfig,
+    Step,
     Sublayer,
     connection_noise,
+    draw_inputs,
     empty_matrices,
     fill,
     generators,
+    output,
 )
-from app.nn.tensor import Array
+from app.nn.tensor import Array, Tensor
 from app.nn.wirings import WIRINGS
 
 # A wiring, and the N of the stack it goes through.
@@ -31,38 +38,87 @@ RUN = 2**18  # numbers in one layer of all samples of a run: some milliseconds o
 
 def stack_config(config: Mapping[str, Any], depth: int) -> StackConfig:
     """The stack that a validated config describes, N layers deep."""
-    return StackConfig(depth, config["width"], config["ff"], config["attention"], config["tokens"])
+    chosen = {name: config[name] for name in ("width", "ff", "attention", "tokens")}
+    return StackConfig(depth, stack=config.get("stack", "encoder"), **chosen)
 
 
 def lanes(config: Mapping[str, Any], depths: Sequence[int]) -> list[Lane]:
     """The passes that measure all wirings at all depths: one of the deepest stack, which holds all
-    shallower ones, or where the wiring depends on N one for each."""
+    shallower ones, or where the stack is another one for every N one for each."""
     deepest = max(depths)
     return [
         (wiring, depth)
         for wiring in config["wiring"]
-        for depth in (depths if WIRINGS[wiring].depends_on_depth else (deepest,))
+        for depth in (depths if is_another_for_every_depth(config, wiring) else (deepest,))
     ]
 
 
+def is_another_for_every_depth(config: Mapping[str, Any], wiring: str) -> bool:
+    """Because the wiring depends on N, or because the memory of a decoder does."""
+    looks_at_encoder = config.get("stack") == "decoder" and config["memory"] == "encoder"
+    return WIRINGS[wiring].depends_on_depth or looks_at_encoder
+
+
 def course(
-    config: Mapping[str, Any], lane: Lane, stack: StackConfig, samples: range, x0: Array
+    config: Mapping[str, Any],
+    lane: Lane,
+    stack: StackConfig,
+    samples: range,
+    x0: Array,
+    memory: Array | None = None,
 ) -> Course:
     """A lane's way through its stack; `start` in the config perturbs hyper-connections."""
     wiring, depth = lane
     noise = connection_noise(config.get("start", 0.0), config["seed"], samples)
-    return Course(WIRINGS[wiring], replace(stack, depth=depth), x0, noise=noise)
+    return Course(WIRINGS[wiring], replace(stack, depth=depth), x0, memory, noise)
 
 
-def at_depths(values: Mapping[Lane, Array], depths: Sequence[int]) -> dict[str, Array]:
+def at_depths(
+    config: Mapping[str, Any], values: Mapping[Lane, Array], depths: Sequence[int]
+) -> dict[str, Array]:
     """From what was measured per lane after each of its layers, (seeds, N), to what holds for
     stacks of these depths: (seeds, depths) per wiring."""
     together: dict[str, list[Array]] = {}
     for (wiring, lane_depth), measured in values.items():
-        own = WIRINGS[wiring].depends_on_depth
+        own = is_another_for_every_depth(config, wiring)
         chosen = [lane_depth - 1] if own else [depth - 1 for depth in depths]
         together.setdefault(wiring, []).append(measured[:, chosen])
     return {wiring: np.concatenate(parts, axis=1) for wiring, parts in together.items()}
+
+
+def memories(
+    config: Mapping[str, Any], all_lanes: Sequence[Lane], stack: StackConfig, samples: range
+) -> Generator[None, None, dict[Lane, Array | None]]:
+    """What each lane's decoder attends to, (samples, T, d); None for other stacks.
+
+    "iid": LN of standard normals. "encoder": the output of an encoder of the same wiring and depth,
+    with an input and weights of its own.
+    """
+    if stack.stack != "decoder":
+        return dict.fromkeys(all_lanes)
+    source = replace(stack, stack="source")
+    x0 = draw_inputs(source, config["seed"], samples, Purpose.SOURCE)
+    if config["memory"] == "iid":
+        return dict.fromkeys(all_lanes, layer_norm(x0))
+    found: dict[Lane, Array | None] = {}
+    alone = {name: value for name, value in config.items() if name != "stack"}
+    depths = sorted({depth for _, depth in all_lanes})
+    courses = {lane: course(alone, lane, source, samples, x0) for lane in lanes(alone, depths)}
+    states = {lane: lane_course.start for lane, lane_course in courses.items()}
+    for drawn in drawn_sublayers(source, config["seed"], samples, Purpose.ENCODER):
+        yield
+        if drawn is None:
+            continue
+        for lane, lane_course in courses.items():
+            if drawn.layer < lane[1]:
+                step = lane_course.next(drawn.matrices)
+                states[lane] = step(states[lane], drawn.matrices)
+                decoder = (lane[0], drawn.layer + 1)
+                own = WIRINGS[lane[0]].depends_on_depth and drawn.layer + 1 < lane[1]
+                if drawn.ends_layer and decoder in all_lanes and not own:
+                    found[decoder] = output(WIRINGS[lane[0]], states[lane])
+                yield
+    return found
 
 
 def runs(stack: StackConfig, start: int, seeds: int) -> Iterator[range]:
@@ -87,27 +143,91 @@ class Drawn:
 
     @property
     def begins_layer(self) -> bool:
-        return self.index % 2 == 0
+        return self.sublayer.kind == "attention"
 
     @property
     def ends_layer(self) -> bool:
-        return self.index % 2 == 1
-
-    @property
-    def branch(self) -> Callable[[Any], Any]:
-        return self.sublayer.branch(self.matrices)
+        return self.sublayer.kind == "ffn"
 
 
-def drawn_sublayers(stack: StackConfig, seed: int, samples: range) -> Iterator[Drawn | None]:
-    """All 2N sublayers in order, and None for every pause on the way.
+def drawn_sublayers(
+    stack: StackConfig, seed: int, samples: range, purpose: Purpose = Purpose.WEIGHTS
+) -> Iterator[Drawn | None]:
+    """All sublayers in order, and None for every pause on the way.
 
     The matrices are good until the next sublayer is asked for, and may be overwritten.
     """
-    memory = np.empty(len(samples) * max(sublayer.size for sublayer in stack.sublayers))
+    sublayers = stack.sublayers
+    memory = np.empty(len(samples) * max(sublayer.size for sublayer in sublayers))
     for layer in range(stack.depth):
-        drawing = generators(seed, samples, layer, Purpose.WEIGHTS)
-        for place, sublayer in enumerate(stack.sublayers):
+        drawing = generators(seed, samples, layer, purpose)
+        for place, sublayer in enumerate(sublayers):
             matrices = empty_matrices(sublayer, len(samples), memory)
             for _ in fill(matrices, drawing):
                 yield None
-            yield Drawn(layer, 2 * layer + place, sublayer, matrices)
+            yield Drawn(layer, len(sublayers) * layer + place, sublayer, matrices)
+
+
+KEPT = 40 * 2**20  # bytes that the matrices of a run may take together
+
+
+class Layers:
+    """The matrices of a run of samples, sublayer by sublayer, in any order and again.
+
+    They are kept if all fit into `KEPT` bytes. Otherwise one sublayer is held at a time, and drawn
+    again from its layer's child seed when it is asked for.
+    """
+
+    def __init__(self, stack: StackConfig, seed: int, samples: range) -> None:
+        self.sublayers = stack.sublayers
+        self._seed, self._samples = seed, samples
+        self._keeps = kept_bytes(stack, len(samples)) <= KEPT
+        self._held: dict[int, list[Array]] = {}
+        largest = max(sublayer.size for sublayer in self.sublayers)
+        self._memory = None if self._keeps else np.empty(len(samples) * largest)
+        self._next = -1  # the sublayer that the generators have come to
+        self._drawing: list[np.random.Generator] = []
+
+    def matrices(self, index: int) -> Generator[None, None, list[Array]]:
+        """Those of the sublayer of an index, (samples, m, n) each; pauses while it draws. They are
+        good until another index is asked for."""
+        if index in self._held:
+            return self._held[index]
+        layer, place = divmod(index, len(self.sublayers))
+        if place == 0 or index != self._next:
+            self._drawing = generators(self._seed, self._samples, layer, Purpose.WEIGHTS)
+            self._next = index - place
+        while self._next <= index:
+            sublayer = self.sublayers[self._next % len(self.sublayers)]
+            matrices = empty_matrices(sublayer, len(self._samples), self._memory)
+            for _ in fill(matrices, self._drawing):
+                yield
+            if not self._keeps:
+                self._held.clear()
+            self._held[self._next] = matrices
+            self._next += 1
+        return self._held[index]
+
+
+def kept_bytes(stack: StackConfig, samples: int) -> int:
+    """What the matrices of all layers take, in bytes."""
+    return 8 * samples * stack.depth * sum(sublayer.size for sublayer in stack.sublayers)
+
+
+def runs_to_keep(stack: StackConfig, seeds: int) -> Iterator[range]:
+    """Samples 0 … seeds − 1 in runs whose matrices are kept, or one by one where not even one
+    sample's are."""
+    for samples in runs(stack, 0, seeds):
+        size = max(1, KEPT // kept_bytes(stack, 1))
+        for first in range(samples.start, samples.stop, size):
+            yield range(first, min(first + size, samples.stop))
+
+
+def advance(step: Step, state: Array, matrices: Sequence[Array]) -> tuple[Array, Array, Array]:
+    """A sublayer taken: the state after it, what the branch brings into the sum, and the sum,
+    before a norm that may follow it."""
+    after = step(Tensor(state), matrices)
+    total = after
+    while len(operands := total.operands) < 2:  # back through norms, to where two ways meet
+        (total,) = operands
+    return after.value, total.operands[1].value, total.value

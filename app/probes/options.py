@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from app.nn.stack import StackConfig
 from app.nn.wirings import WIRINGS
 
 Kind = Literal["int", "float", "choice", "choices", "ints"]
@@ -116,6 +117,15 @@ class Option:
         return tuple(sorted(values)), worst
 
 
+MATRICES = tuple(
+    f"{of}{name}"
+    for of, names in (
+        ("", ("W_1", "W_2", "W_Q", "W_K", "W_V", "W_O")),
+        ("cross_", ("W_Q", "W_K", "W_V", "W_O")),
+    )
+    for name in names
+)
+
 OPTIONS: dict[str, Option] = {
     option.name: option
     for option in (
@@ -129,6 +139,12 @@ OPTIONS: dict[str, Option] = {
         Option("seed", "int", 0, low=0, high=2**32 - 1),
         Option("seeds", "int", 24, low=1, high=256),
         Option("change", "float", 0.01, low=0.0001, high=0.5),
+        Option("stack", "choice", "encoder", choices=("encoder", "causal", "decoder")),
+        Option("memory", "choice", "encoder", choices=("encoder", "iid")),
+        Option("loss", "choice", "ce", choices=("ce", "linear")),
+        Option("matrix", "choice", "W_2", choices=MATRICES),
+        Option("start", "float", 0.0, low=0.0, high=1.0),
+        Option("quantity", "choice", "change", choices=("change", "cosine", "merge", "drop")),
         Option("rate", "float", 0.01, low=0.00001, high=1.0),
         Option("warmup", "int", 0, low=0, high=10_000),
         Option("steps", "int", 200, low=1, high=2000),
@@ -178,6 +194,14 @@ def _refuse_what_does_not_go_together(config: Mapping[str, Any]) -> None:
         if attention not in fitting:
             raise ValueError(
                 f"wiring {wiring} needs attention {' or '.join(fitting)}; it was {attention!r}."
+            )
+    if "matrix" in config:
+        kind, attention = config.get("stack", "encoder"), config.get("attention", "softmax")
+        there = StackConfig(1, attention=attention, stack=kind).matrices
+        if config["matrix"] not in there:
+            raise ValueError(
+                f"matrix must be one of {', '.join(there)} where stack is {kind} and attention "
+                f"{attention}; it was {config['matrix']!r}."
             )
 
 

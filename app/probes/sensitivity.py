@@ -56,7 +56,7 @@ def estimate(config: Mapping[str, Any]) -> Iterator[Result | None]:
             yield None
         else:
             sums = {lane: _kbeta(config, lane, values) for lane, values in squares.items()}
-            yield _result("estimate", config, at_depths(sums, config["depths"]))
+            yield answer("estimate", config, at_depths(config, sums, config["depths"]))
 
 
 def _kbeta(config: Mapping[str, Any], lane: Lane, squares: Array) -> Array:
@@ -77,20 +77,15 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     Raises ValueError for a config that `validated` refuses.
     """
     config = validated(config, MEASURE_TAKES)
-    yield from measured(config)
-
-
-def measured(config: dict[str, Any]) -> Iterator[Result | None]:
-    """What `measure` answers to a config that is validated already."""
     stack = stack_config(config, max(config["depths"]))
     values: dict[Lane, Array] = {}
     for samples in runs(stack, 0, config["seeds"]):
-        fresh = yield from _perturbed(config, stack, samples)
+        fresh = yield from perturbed(config, stack, samples)
         values = {w: np.concatenate([values.get(w, of[:0]), of]) for w, of in fresh.items()}
-        yield _result("sensitivity", config, at_depths(values, config["depths"]))
+        yield answer("sensitivity", config, at_depths(config, values, config["depths"]))
 
 
-def _perturbed(
+def perturbed(
     config: Mapping[str, Any], stack: StackConfig, samples: range
 ) -> Generator[None, None, dict[Lane, Array]]:
     """‖ΔF‖²/‖F‖²/δ² of the stack cut off after each of its layers: (samples, N) per lane."""
@@ -129,7 +124,7 @@ def _relative_change(before: Array, after: Array) -> Array:
     return np.asarray(((after - before) ** 2).sum((-2, -1)) / (before**2).sum((-2, -1)))
 
 
-def _result(probe: str, config: dict[str, Any], values: dict[str, Array]) -> Result:
+def answer(probe: str, config: dict[str, Any], values: dict[str, Array]) -> Result:
     depths = config["depths"]
     columns: dict[str, list[Any]] = {"depth": list(depths)}
     for w, array in values.items():

@@ -51,6 +51,12 @@ def paired_ratio_of_geomeans(above: Array, below: Array) -> tuple[Array, Array]:
     return ratio, ratio * standard_error(logs)
 
 
+def slopes(x: Any, values: Array) -> Array:
+    """Each seed's least-squares slope of values against x: (rows,), (seeds, rows) → (seeds,)."""
+    dx = np.asarray(x, float) - np.mean(x)
+    return np.asarray((dx * values).sum(1) / (dx * dx).sum())
+
+
 def fits(depths: Sequence[float], values: Sequence[float]) -> dict[str, Any] | None:
     """Least squares of both laws on the same points, value ≈ slope·x + intercept:
     "linear" with x = N, "log" with x = ln N; {slope, intercept, r2} each.

@@ -84,37 +84,59 @@ def noise_moments(wiring: str, depth: int, ff: int, tokens: int) -> list[float]:
 
 
 @dataclass(frozen=True)
-class FfnGradients:
-    """‖∂L/∂W₁‖² and ‖∂L/∂W₂‖² of one layer, each up to a factor common to all layers."""
+class LayerGradients:
+    """‖∂L/∂W‖²/d² of one layer's matrices, and `stream`, E‖∂L/∂x_t‖²/d where the layer begins, in
+    units of E‖∂L/∂out_t‖²/d."""
 
+    w_v: float
     w_1: float
     w_2: float
+    stream: float
 
 
-def gradients(wiring: str, depth: int, ff: int, tokens: int) -> list[FfnGradients]:
-    """The FFN's squared gradient norms, first layer to last, for a loss whose gradient at the
-    output is i.i.d. (G = 1, H = 0)."""
+def gradients(wiring: str, depth: int, ff: int, tokens: int) -> list[LayerGradients]:
+    """The squared gradient norms, first layer to last, for a loss whose gradient at the output is
+    i.i.d. (G = 1, H = 0)."""
     s = _ffn_variance(ff)
     trace = forward(wiring, depth, ff, tokens)
     G, H = 1.0, 0.0
     if wiring == "pre_ln":  # back through the final norm
         G, H = G / trace[-1].q_sum, H / trace[-1].q_sum
     layers = []
+    w_1 = w_2 = 0.0
     for m in reversed(trace):
         if wiring == "post_ln":
             G, H = G / m.q_sum, H / m.q_sum
         a = _branch_gain(wiring, m)
+        pairs = tokens * (tokens - 1) * H
         if m.kind == "ffn":
             k0, k1 = _kappa_0(m.r), _kappa_1(m.r)
-            pairs = tokens * (tokens - 1) * H
-            layers.append(
-                FfnGradients(w_1=tokens * G + pairs * m.r * k0, w_2=tokens * G + pairs * k1)
-            )
+            # d·d_ff entries; W₁ and ReLU leave 1/(1 + d_ff/d) of a unit mean square.
+            entries = ff / (1 + ff)
+            w_1 = entries * (tokens * G + pairs * m.r * k0)
+            w_2 = entries * (tokens * G + pairs * k1)
             G, H = G + a * s * G, H + a * s * k0 * H
         else:
+            w_v = m.v * (tokens * G + pairs)
             added = a * (G + (tokens - 1) * H) / tokens
             G, H = G + added, H + added
+            layers.append(LayerGradients(w_v, w_1, w_2, G))
     return layers[::-1]
+
+
+def last_stream(wiring: str, depth: int, ff: int, tokens: int) -> float:
+    """E‖∂L/∂x_t‖²/d at the last state, in the units of `gradients`: 1, or what the final norm
+    leaves of it."""
+    return 1.0 if wiring == "post_ln" else 1 / forward(wiring, depth, ff, tokens)[-1].q_sum
+
+
+def loss_gradient(loss: str, width: int, tokens: int, classes: int = 64) -> float:
+    """E‖∂L/∂out_t‖²/d at the output: 1 for `linear`; for `ce` ‖p − y‖²/(d·T²), where the softmax p
+    of standard normal logits has E‖p − y‖² ≈ 1 − 2/C + (e/C)·C/(C + e − 1), to a few percent."""
+    if loss == "linear":
+        return 1.0
+    squared = 1 - 2 / classes + math.e / (classes + math.e - 1)
+    return squared / (width * tokens**2)
 
 
 def _branch_gain(wiring: str, moments: Moments) -> float:

@@ -1,0 +1,97 @@
+"""What becomes of the gradient on its way back: ‖∂L/∂x_l‖/‖∂L/∂x_N‖.
+
+x_l is the residual stream after l layers, x_N before a final norm that may follow. The claim that
+is put to the test is that Post-LN loses a factor √d per layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from app.nn import ops
+from app.nn.stack import Purpose, generators
+from app.nn.tensor import Array, Tensor
+from app.probes import theory
+from app.probes.backward import gradient_norms, length
+from app.probes.draws import runs_to_keep, stack_config
+from app.probes.options import narrowed, validated
+from app.probes.result import Result
+from app.probes.statistics import spread, standard_error
+
+TAKES = narrowed(
+    ("wiring", "depth", "width", "ff", "attention", "tokens", "seed", "seeds", "loss", "start"),
+    depth={"default": 24},
+    ff={"default": 4},
+    attention={"default": "softmax"},
+    loss={"default": "linear"},
+)
+NORMS_IN_A_ROW = 48
+
+
+def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
+    """A row per state x₀ … x_N; partial Results as seeds come in.
+
+    Columns: layer (0 … N), `claim` d^(−(N−l)/2), and for each wiring the ratio with its error and
+    spread, and `_theory` for uniform attention. Summary: seeds; per wiring in `whole` the ratio at
+    x₀; and in `norms_in_a_row` what 48 LayerNorms leave of a gradient with nothing between them.
+    None: still at work. Raises ValueError for a config that `validated` refuses.
+    """
+    config = validated(config, TAKES)
+    stack = stack_config(config, config["depth"])
+    values: dict[str, Array] = {}
+    alone: Array = np.empty(0)
+    for samples in runs_to_keep(stack, config["seeds"]):
+        norms = yield from gradient_norms(config, stack, samples, None)
+        for w, of in norms.items():
+            at_layers = of.stream[:, :: len(stack.sublayers)]
+            ratios = at_layers / at_layers[:, -1:]
+            values[w] = np.concatenate([values.get(w, ratios[:0]), ratios])
+        alone = np.append(alone, norms_in_a_row(config, samples))
+        yield _result(config, values, alone)
+
+
+def norms_in_a_row(config: Mapping[str, Any], samples: range) -> Array:
+    """‖∂L/∂x‖/‖∂L/∂y‖ for y = LN(LN(…LN(x)…)), x and ∂L/∂y standard normal: (samples,)."""
+    drawing = generators(config["seed"], samples, 0, Purpose.SOURCE)
+    x, g = (np.stack([d.standard_normal((1, config["width"])) for d in drawing]) for _ in "xg")
+    begin = y = Tensor(x)
+    for _ in range(NORMS_IN_A_ROW):
+        y = ops.layer_norm(y)
+    y.backward(g)
+    assert begin.grad is not None
+    return length(begin.grad) / length(g)
+
+
+def _result(config: dict[str, Any], values: dict[str, Array], alone: Array) -> Result:
+    depth, width = config["depth"], config["width"]
+    columns: dict[str, list[Any]] = {
+        "layer": list(range(depth + 1)),
+        "claim": [float(width) ** ((layer - depth) / 2) for layer in range(depth + 1)],
+    }
+    whole = {}
+    for w, ratios in values.items():
+        columns |= spread(w, ratios)
+        if theory.has_curve(w, config["attention"]):
+            columns[f"{w}_theory"] = curve(w, depth, config["ff"], config["tokens"])
+        logs = np.log(ratios[:, 0])
+        geomean = float(np.exp(logs.mean()))
+        whole[w] = {
+            "mean": float(ratios[:, 0].mean()),
+            "se": float(standard_error(ratios[:, 0])),
+            "geomean": geomean,
+            "geomean_se": geomean * float(standard_error(logs)),
+        }
+    done = len(alone)
+    left = {"mean": float(alone.mean()), "se": float(standard_error(alone))}
+    summary = {"seeds": done, "whole": whole, "norms_in_a_row": left}
+    return Result("attenuation", config, columns, summary, done, config["seeds"])
+
+
+def curve(wiring: str, depth: int, ff: int, tokens: int) -> list[float]:
+    """‖∂L/∂x_l‖/‖∂L/∂x_N‖ for d → ∞ and uniform attention, l = 0 … N."""
+    last = theory.last_stream(wiring, depth, ff, tokens)
+    before = [layer.stream for layer in theory.gradients(wiring, depth, ff, tokens)]
+    return [float(np.sqrt(square / last)) for square in (*before, last)]

@@ -1,0 +1,259 @@
+"""Is a deep stack a shallow, wide one? How alike neighbouring layers' states are, and what merging
+or dropping layers does to the output.
+
+A group of layers is merged into one sequential step by computing the branches of all of them from
+the state at the group's start; trunk and norms stay. For layers l and l + 1 in Post-LN, with the
+weights of layer l + 1: b₀ = Attn(x_l), b₁ = FFN(LN(x_l + b₀)), x' = LN(LN(x_{l+1} + b₀) + b₁).
+All errors are ‖out' − out‖/‖out‖ of the stack's output; √2 is what two unrelated outputs have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from app.nn.stack import StackConfig, Step, draw_inputs, output
+from app.nn.tensor import Array
+from app.nn.wirings import WIRINGS, Wiring
+from app.probes import theory
+from app.probes.backward import length
+from app.probes.draws import Layers, course, runs_to_keep, stack_config
+from app.probes.options import narrowed, validated
+from app.probes.result import Result
+from app.probes.statistics import spread, standard_error
+
+TAKES = narrowed(
+    ("wiring", "depth", "width", "ff", "attention", "tokens", "seed", "seeds", "start", "quantity"),
+    depth={"default": 24},
+    width={"default": 64},
+)
+TOLERANCE = 0.3  # the output error up to which layers may be grouped
+PART = 2**18  # numbers of states that go through a sublayer between two pauses
+
+Measured = dict[str, Array]  # by quantity
+
+
+def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
+    """A row per layer, from x_l to x_{l+1}; partial Results as seeds come in.
+
+    Columns: layer (l = 0 …) and for each wiring the `quantity` with its error and spread, and
+    `_theory` where there is a curve. "change": ‖x_{l+1} − x_l‖/‖x_l‖; "cosine" of x_l and x_{l+1};
+    "merge": error with layers l and l + 1 merged; "drop": error without layer l. Summary: seeds;
+    per wiring `pairs`, the error with all pairs of layers merged, and `effective_depth`, the fewest
+    sequential steps into which the layers can be grouped, greedily from the output, with an output
+    error ≤ 0.3. None: still at work. Raises ValueError for a config that `validated` refuses.
+    """
+    config = validated(config, TAKES)
+    stack = stack_config(config, config["depth"])
+    keys = {w: _key(config, w) for w in config["wiring"]}
+    values = {w: _kept[key] for w, key in keys.items() if key in _kept}
+    if len(values) == len(keys):
+        yield _result(config, values)
+        return
+    values = {}
+    for samples in runs_to_keep(stack, config["seeds"]):
+        fresh = yield from _measured(config, stack, samples)
+        for w, of in fresh.items():
+            before = values.get(w)
+            joined = {q: np.concatenate([before[q], of[q]]) for q in of} if before else of
+            values[w] = joined
+        yield _result(config, values)
+    for w, key in keys.items():
+        _keep(key, values[w])
+
+
+def _measured(
+    config: Mapping[str, Any], stack: StackConfig, samples: range
+) -> Generator[None, None, dict[str, Measured]]:
+    """All quantities of a run of samples, per wiring."""
+    layers = Layers(stack, config["seed"], samples)
+    x0 = draw_inputs(stack, config["seed"], samples)
+    courses = {w: course(config, (w, stack.depth), stack, samples, x0) for w in config["wiring"]}
+    walks = {w: Walk(WIRINGS[w], of.start) for w, of in courses.items()}
+    for index in range(2 * stack.depth):
+        matrices = yield from layers.matrices(index)
+        for w, walk in walks.items():
+            yield from walk.through(courses[w].next(matrices), matrices, ends_layer=index % 2 == 1)
+    found = {}
+    for w, walk in walks.items():
+        measured = walk.measured()
+        yield
+        measured["effective_depth"] = yield from effective_depth(walk, layers)
+        found[w] = measured
+    return found
+
+
+class Walk:
+    """A wiring's way through a stack, with all the stacks beside it that differ in one respect:
+    two layers merged, one dropped, or all pairs merged."""
+
+    def __init__(self, wiring: Wiring, start: Array) -> None:
+        self.wiring = wiring
+        self.steps: list[Step] = []
+        self.layers: list[Array] = [start]  # x₀, x₁ … as far as we are
+        self._state = start
+        self._merging: tuple[Array, Array] | None = None
+        self._variants = np.empty((0, *start.shape))  # dropped and merged, in turn, as they arise
+        self._pairs: tuple[Array, Array] = (start, start)  # where the pair begins, and where we are
+        self._pair_source = start
+
+    def through(
+        self, step: Step, matrices: list[Array], ends_layer: bool
+    ) -> Generator[None, None, None]:
+        """The next sublayer, for all of them."""
+        if not ends_layer and len(self.layers) > 1:  # this layer's branches from one layer before
+            self._merging = (self.layers[-2], self.layers[-1])
+        self._state = step(self._state, matrices)
+        if self._merging is not None:
+            self._merging = beside(step, matrices, *self._merging)
+        self._take_pairs(step, matrices, ends_layer)
+        yield
+        rows = max(1, PART // self._state.size)
+        for first in range(0, len(self._variants), rows):
+            part = slice(first, first + rows)
+            self._variants[part] = step(self._variants[part], matrices)
+            yield
+        self.steps.append(step)
+        if ends_layer:
+            arising = [self.layers[-1]] + ([self._merging[1]] if self._merging else [])
+            self._variants = np.concatenate([self._variants, np.stack(arising)])
+            self.layers.append(self._state)
+
+    def _take_pairs(self, step: Step, matrices: list[Array], ends_layer: bool) -> None:
+        source, state = self._pairs
+        if len(self.layers) % 2 == 1:  # the first of a pair, as it is
+            self._pairs = (source, step(state, matrices))
+        else:
+            if not ends_layer:
+                self._pair_source = source
+            self._pair_source, state = beside(step, matrices, self._pair_source, state)
+            self._pairs = (state if ends_layer else source, state)
+
+    def measured(self) -> Measured:
+        """Every quantity but the effective depth: (samples, rows) or (samples,)."""
+        x = self.layers
+        before, after = x[:-1], x[1:]
+        depth = len(before)
+        error = self.error
+        variants = [error(variant) for variant in self._variants]
+        # The first layer leaves one variant, each later one two: dropped, then merged.
+        dropped = [variants[0], *variants[1::2]]
+        cosines = [
+            (a * b).reshape(len(a), -1).sum(-1) / (length(a) * length(b))
+            for a, b in zip(before, after, strict=True)
+        ]
+        changes = [length(b - a) / length(a) for a, b in zip(before, after, strict=True)]
+        nothing = np.full(len(x[0]), math.nan)
+        return {
+            "change": np.stack(changes, 1),
+            "cosine": np.stack(cosines, 1),
+            "drop": np.stack(dropped, 1),
+            "merge": np.stack([*variants[2::2], nothing][:depth], 1),
+            "pairs": error(self._pairs[1]),
+        }
+
+    def error(self, state: Array) -> Array:
+        """‖out' − out‖/‖out‖ of a last state in place of ours: (samples,)."""
+        ours, other = output(self.wiring, self._state), output(self.wiring, state)
+        return np.asarray(length(other - ours) / length(ours))
+
+
+def beside(step: Step, matrices: list[Array], source: Array, trunk: Array) -> tuple[Array, Array]:
+    """One sublayer whose branch is computed from `source` and put on `trunk`: both afterwards."""
+    branch, brought = step.branch(matrices), source
+
+    def computed(h: Array) -> Array:
+        nonlocal brought
+        brought = np.asarray(branch(h))
+        return brought
+
+    after = step.joined(source, computed)
+    return np.asarray(after), np.asarray(step.joined(trunk, lambda _: brought))
+
+
+def effective_depth(walk: Walk, layers: Layers) -> Generator[None, None, Array]:
+    """How many groups the layers make, greedily from the output: (samples,) of whole numbers.
+
+    A group takes in one more layer at its start as long as the output error stays ≤ 0.3, with all
+    groups behind it merged as they are; then the next group begins.
+    """
+    depth, samples = len(walk.layers) - 1, len(walk.layers[0])
+    begins = np.zeros((samples, depth), bool)  # does a group begin with this layer?
+    begins[:, -1] = True
+    for layer in reversed(range(depth - 1)):
+        begins[:, layer] = True
+        tried = begins.copy()
+        tried[:, layer + 1] = False
+        state = yield from _grouped(walk, layers, tried, layer)
+        fits = walk.error(state) <= TOLERANCE
+        begins[fits, layer + 1] = False
+    return np.asarray(begins.sum(1), float)
+
+
+def _grouped(walk: Walk, layers: Layers, begins: Array, first: int) -> Generator[None, None, Array]:
+    """The last state when the layers from `first` on are grouped so, those before as they are."""
+    start = state = walk.layers[first]
+    shape = (-1, *[1] * (state.ndim - 1))
+    for layer in range(first, begins.shape[1]):
+        start = np.where(begins[:, layer].reshape(shape), state, start)
+        source = start
+        for index in (2 * layer, 2 * layer + 1):
+            matrices = yield from layers.matrices(index)
+            source, state = beside(walk.steps[index], matrices, source, state)
+            yield
+    return state
+
+
+def _result(config: dict[str, Any], values: Mapping[str, Measured]) -> Result:
+    quantity, depth = config["quantity"], config["depth"]
+    rows = depth - 1 if quantity == "merge" else depth
+    columns: dict[str, list[Any]] = {"layer": list(range(rows))}
+    summary: dict[str, Any] = {"pairs": {}, "effective_depth": {}}
+    for w, measured in values.items():
+        columns |= spread(w, measured[quantity][:, :rows])
+        if theory.has_curve(w, config["attention"]) and quantity in CURVES:
+            columns[f"{w}_theory"] = CURVES[quantity](w, depth, config["ff"], config["tokens"])
+        for name, of in summary.items():
+            of[w] = {
+                "mean": float(measured[name].mean()),
+                "se": float(standard_error(measured[name])),
+            }
+    done = len(next(iter(values.values()))["pairs"])
+    return Result("depth", config, columns, {"seeds": done, **summary}, done, config["seeds"])
+
+
+def cosine_curve(wiring: str, depth: int, ff: int, tokens: int) -> list[float]:
+    """cos(x_l, x_{l+1}) for d → ∞ and uniform attention: branches are orthogonal to the stream."""
+    trace = theory.forward(wiring, depth, ff, tokens)
+    kept = [math.sqrt(m.q_in / m.q_sum) for m in trace]
+    return [a * f for a, f in zip(kept[::2], kept[1::2], strict=True)]
+
+
+def change_curve(wiring: str, depth: int, ff: int, tokens: int) -> list[float]:
+    """‖x_{l+1} − x_l‖/‖x_l‖ for d → ∞ and uniform attention."""
+    cosines = cosine_curve(wiring, depth, ff, tokens)
+    if wiring == "post_ln":  # both of length √d
+        return [math.sqrt(2 - 2 * cosine) for cosine in cosines]
+    return [math.sqrt(1 / cosine**2 - 1) for cosine in cosines]
+
+
+CURVES: dict[str, Callable[[str, int, int, int], list[float]]] = {
+    "change": change_curve,
+    "cosine": cosine_curve,
+}
+
+_kept: dict[tuple[Any, ...], Measured] = {}  # complete answers: all quantities come from one pass
+
+
+def _key(config: Mapping[str, Any], wiring: str) -> tuple[Any, ...]:
+    others = (value for name, value in config.items() if name not in ("wiring", "quantity"))
+    return wiring, *others
+
+
+def _keep(key: tuple[Any, ...], measured: Measured) -> None:
+    _kept[key] = measured
+    if len(_kept) > 16:
+        del _kept[next(iter(_kept))]

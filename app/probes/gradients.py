@@ -1,0 +1,193 @@
+"""How large the gradients are at initialisation: layer by layer, and in the last layer against N.
+
+‖∂L/∂W‖ is the Frobenius norm of the gradient by one matrix of a layer. Xiong et al. 2020 (arXiv
+2002.04745), Theorem 1 bounds that of the last layer's W₂: O(d√ln d) for Post-LN, O(d√(ln d / L))
+for Pre-LN. Absolute values depend on the loss; ratios and slopes are what is compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from app.nn.stack import StackConfig
+from app.nn.tensor import Array
+from app.probes import theory
+from app.probes.backward import (
+    back,
+    begun,
+    draw_loss,
+    gradient_norms,
+    length,
+    loss_gradient,
+    matrix_scale,
+)
+from app.probes.draws import (
+    Lane,
+    at_depths,
+    drawn_sublayers,
+    is_another_for_every_depth,
+    lanes,
+    runs,
+    runs_to_keep,
+    stack_config,
+)
+from app.probes.options import narrowed, validated
+from app.probes.result import Result
+from app.probes.statistics import slopes, spread, standard_error
+
+_COMMON = ("width", "ff", "attention", "tokens", "seed", "seeds", "loss", "matrix")
+_KINDS = ("stack", "memory", "start")
+TAKES = ("wiring", "depth", *_COMMON, *_KINDS)
+LAST_TAKES = narrowed(
+    ("wiring", "depths", *_COMMON, *_KINDS),
+    depths={"default": (2, 4, 6, 8, 10, 12, 14, 18, 24)},
+)
+# In the decoder of an encoder–decoder, whose memory has collapsed, a Post-LN layer's FFN gradient
+# grows towards the output by √2: cross-attention halves what goes back along the stream.
+DECODER_SLOPE = math.log10(2) / 2
+
+
+def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
+    """A row per layer of stacks of `depth` layers; partial Results as seeds come in.
+
+    Columns: layer (1 … N), for each wiring ‖∂L/∂W‖ with its error and spread, and `_theory` where
+    there is a curve. Summary: seeds; per wiring `ratio`, last layer to first, and `slope`, of log₁₀
+    of the norm per layer, each the mean over seeds with its standard error. None: still at work.
+    Raises ValueError for a config that `validated` refuses.
+    """
+    config = validated(config, TAKES)
+    stack = stack_config(config, config["depth"])
+    values: dict[str, Array] = {}
+    for samples in runs_to_keep(stack, config["seeds"]):
+        norms = yield from gradient_norms(config, stack, samples, config["matrix"])
+        for w, of in norms.items():
+            values[w] = np.concatenate([values.get(w, of.matrix[:0]), of.matrix])
+        yield _profile(config, values)
+
+
+def _profile(config: dict[str, Any], values: dict[str, Array]) -> Result:
+    depth = config["depth"]
+    layers = list(range(1, depth + 1))
+    columns: dict[str, list[Any]] = {"layer": layers}
+    for w, norms in values.items():
+        columns |= spread(w, norms)
+        if has_curve(w, config):
+            columns[f"{w}_theory"] = curve(w, config, depth)
+    done = len(next(iter(values.values())))
+    summary: dict[str, Any] = {"seeds": done, "ratio": {}, "slope": {}}
+    for w, norms in values.items():
+        summary["ratio"][w] = mean_and_error(norms[:, -1] / norms[:, 0])
+        if depth > 1:
+            summary["slope"][w] = mean_and_error(slopes(layers, np.log10(norms)))
+    if config["stack"] == "decoder" and config["memory"] == "encoder" and "post_ln" in values:
+        summary["slope_theory"] = {"post_ln": DECODER_SLOPE}
+    return Result("gradients", config, columns, summary, done, config["seeds"])
+
+
+def measure_last(config: Mapping[str, Any]) -> Iterator[Result | None]:
+    """A row per L in `depths`: ‖∂L/∂W‖ in the last layer of a stack of L layers.
+
+    Columns as those of `measure`, `depth` first. Summary: seeds, and per wiring `slope`, that of
+    ln ‖∂L/∂W‖ against ln L: the mean over seeds with its standard error, and the theory's. One
+    forward pass of the deepest stack and a step back from each L, as far as a stack begins with
+    the shallower one's layers.
+    """
+    config = validated(config, LAST_TAKES)
+    stack = stack_config(config, max(config["depths"]))
+    values: dict[Lane, Array] = {}
+    for samples in runs(stack, 0, config["seeds"]):
+        fresh = yield from _last_layers(config, stack, samples)
+        values = {
+            lane: np.concatenate([values.get(lane, of[:0]), of]) for lane, of in fresh.items()
+        }
+        yield _against_depth(config, at_depths(config, values, config["depths"]))
+
+
+def _last_layers(
+    config: Mapping[str, Any], stack: StackConfig, samples: range
+) -> Generator[None, None, dict[Lane, Array]]:
+    """‖∂L/∂W‖ of the last layer of the stack cut off after each of its layers in `depths`:
+    (samples, N) per lane, NaN at other depths."""
+    courses = yield from begun(config, lanes(config, config["depths"]), stack, samples)
+    norms: dict[Lane, Array] = {
+        lane: np.full((len(samples), lane[1]), math.nan) for lane in courses
+    }
+    states: dict[Lane, list[Any]] = {lane: [of.start] for lane, of in courses.items()}
+    taken: dict[Lane, list[Any]] = {lane: [] for lane in courses}
+    loss = draw_loss(config, stack, samples)
+    wanted, position = stack.matrices[config["matrix"]]
+    held: list[list[Array]] = []
+    for drawn in drawn_sublayers(stack, config["seed"], samples):
+        yield
+        if drawn is None:
+            continue
+        place = drawn.index % len(stack.sublayers)
+        if drawn.begins_layer:
+            held = []
+        if place < wanted:  # nothing goes back that far
+            held.append([])
+        else:
+            held.append(drawn.matrices if drawn.ends_layer else [m.copy() for m in drawn.matrices])
+        for lane, lane_course in courses.items():
+            if drawn.layer >= lane[1]:
+                continue
+            if drawn.begins_layer:
+                states[lane], taken[lane] = states[lane][-1:], []
+            step = lane_course.next(drawn.matrices)
+            taken[lane].append(step)
+            states[lane].append(step(states[lane][-1], drawn.matrices))
+            yield
+            whole = lane[1] if is_another_for_every_depth(config, lane[0]) else drawn.layer + 1
+            if drawn.ends_layer and drawn.layer + 1 == whole and whole in config["depths"]:
+                g = loss_gradient(loss, lane, states[lane][-1])
+                for before in reversed(range(wanted, len(stack.sublayers))):
+                    at = position if before == wanted else None
+                    g, by_matrix = back(
+                        taken[lane][before], states[lane][before], held[before], at, g
+                    )
+                    yield
+                assert by_matrix is not None
+                index = drawn.index - len(stack.sublayers) + 1 + wanted
+                scale = matrix_scale(lane, stack, index, position)
+                norms[lane][:, drawn.layer] = length(by_matrix) / scale
+    return norms
+
+
+def _against_depth(config: dict[str, Any], values: dict[str, Array]) -> Result:
+    depths = config["depths"]
+    columns: dict[str, list[Any]] = {"depth": list(depths)}
+    done = len(next(iter(values.values())))
+    summary: dict[str, Any] = {"seeds": done, "slope": {}}
+    for w, norms in values.items():
+        columns |= spread(w, norms)
+        if has_curve(w, config):
+            columns[f"{w}_theory"] = [curve(w, config, depth)[-1] for depth in depths]
+        if len(depths) > 1:
+            summary["slope"][w] = mean_and_error(slopes(np.log(depths), np.log(norms)))
+            if has_curve(w, config):
+                known = np.log([columns[f"{w}_theory"]])
+                summary["slope"][w]["theory"] = float(slopes(np.log(depths), known)[0])
+    return Result("last_layer", config, columns, summary, done, config["seeds"])
+
+
+def has_curve(wiring: str, config: Mapping[str, Any]) -> bool:
+    """A curve of W_V, W₁ and W₂ in an encoder with uniform attention."""
+    known = config["stack"] == "encoder" and config["matrix"] in ("W_V", "W_1", "W_2")
+    return known and theory.has_curve(wiring, config["attention"])
+
+
+def curve(wiring: str, config: Mapping[str, Any], depth: int) -> list[float]:
+    """‖∂L/∂W‖ of each layer of a stack of this depth."""
+    name = {"W_V": "w_v", "W_1": "w_1", "W_2": "w_2"}[config["matrix"]]
+    ff, tokens, width = config["ff"], config["tokens"], config["width"]
+    unit = theory.loss_gradient(config["loss"], width, tokens)
+    squares = theory.gradients(wiring, depth, ff, tokens)
+    return [width * math.sqrt(unit * getattr(layer, name)) for layer in squares]
+
+
+def mean_and_error(values: Array) -> dict[str, float]:
+    return {"mean": float(values.mean()), "se": float(standard_error(values))}

@@ -1,0 +1,76 @@
+"""LayerNorm's Jacobian: J = (1/s)(I − 11ᵀ/d − x̂x̂ᵀ/d), s = √(σ² + ε), up to ε.
+
+Xiong et al. 2020 (arXiv 2002.04745), Lemma 3: ‖J(x)‖₂ = O(√d/‖x‖₂). J is symmetric with d − 2
+singular values 1/s, so ‖J‖₂·‖x‖/√d = √(1 + μ²/σ²) up to ε, and an x that is k times as large
+makes it k times smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from app.nn import ops
+from app.nn.stack import Purpose, generators
+from app.nn.tensor import Array, Tensor
+from app.probes.backward import length
+from app.probes.options import narrowed, validated
+from app.probes.result import Result
+from app.probes.statistics import spread
+
+TAKES = narrowed(("width", "seed", "seeds"), width={"default": 256})
+SCALES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+ROUNDS = 4  # J's first d − 2 singular values are equal: one round would nearly do
+
+
+def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
+    """A row per scale k of x ~ k·N(0, I); partial Results as seeds come in.
+
+    Columns: scale; `norm`, the spectral norm of LayerNorm's Jacobian there, `product`, that times
+    ‖x‖/√d, and `law`, √d/‖x‖, each as a mean over seeds with its error and spread. Summary: seeds.
+    None: still at work. Raises ValueError for a config that `validated` refuses.
+    """
+    config = validated(config, TAKES)
+    width, seeds = config["width"], config["seeds"]
+    norms, lengths = np.empty((0, len(SCALES))), np.empty((0, len(SCALES)))
+    size = max(1, 2**14 // width)
+    for first in range(0, seeds, size):
+        samples = range(first, min(first + size, seeds))
+        x, start = drawn(config, samples)
+        fresh = []
+        for scale in SCALES:
+            fresh.append(spectral_norm(scale * x, start))
+            yield None
+        norms = np.concatenate([norms, np.stack(fresh, 1)])
+        lengths = np.concatenate([lengths, np.stack([length(k * x) for k in SCALES], 1)])
+        yield _result(config, norms, lengths)
+
+
+def drawn(config: Mapping[str, Any], samples: range) -> tuple[Array, Array]:
+    """x ~ N(0, I) and a start for the power iteration, (samples, d) each."""
+    drawing = generators(config["seed"], samples, 0, Purpose.INPUT)
+    both = np.stack([g.standard_normal((2, config["width"])) for g in drawing])
+    return both[:, 0], both[:, 1]
+
+
+def spectral_norm(x: Array, start: Array) -> Array:
+    """‖J(x)‖₂ by power iteration with LayerNorm's own backward; (samples, d) → (samples,)."""
+    v = start / length(start)[:, None]
+    for _ in range(ROUNDS):
+        point = Tensor(x)
+        ops.layer_norm(point).backward(v)
+        assert point.grad is not None
+        norm = length(point.grad)
+        v = point.grad / norm[:, None]
+    return norm
+
+
+def _result(config: dict[str, Any], norms: Array, lengths: Array) -> Result:
+    law = config["width"] ** 0.5 / lengths
+    columns: dict[str, list[Any]] = {"scale": list(SCALES)}
+    for name, values in (("norm", norms), ("product", norms / law), ("law", law)):
+        columns |= spread(name, values)
+    done = len(norms)
+    return Result("jacobian", config, columns, {"seeds": done}, done, config["seeds"])

@@ -1,0 +1,73 @@
+"""Every wiring beside every other: how far its output moves when all weights change a little, and
+how its gradients are spread over the layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from app.nn.tensor import Array
+from app.probes.backward import gradient_norms
+from app.probes.draws import Lane, at_depths, runs_to_keep, stack_config
+from app.probes.gradients import mean_and_error
+from app.probes.options import narrowed, validated
+from app.probes.result import Result
+from app.probes.sensitivity import answer, perturbed
+from app.probes.statistics import slopes
+
+TAKES = narrowed(
+    (
+        *("wiring", "depths", "depth", "width", "ff", "attention", "tokens", "seed", "seeds"),
+        *("change", "stack", "loss", "matrix", "start"),
+    ),
+    wiring={"default": ("post_ln", "pre_ln", "deepnorm", "admin", "sandwich", "olmo2", "pre_rms")},
+    depths={"default": (1, 2, 6, 12, 24)},
+    width={"default": 64},
+    ff={"default": 4},
+    attention={"default": "softmax"},
+    stack={"choices": ("encoder", "causal")},
+)
+
+
+def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
+    """A row per N in `depths`: the columns of `sensitivity.measure`, for any wirings.
+
+    Summary: seeds and `fits` as there; per wiring `exponent`, the slope of the mean ln(value)
+    against ln N; and `gradients`, at the one `depth`: in `profile` the geometric mean over seeds of
+    ‖∂L/∂W‖ in each layer, in `ratio` that of the last layer to the first with its error. None:
+    still at work. Raises ValueError for a config that `validated` refuses.
+    """
+    config = validated(config, TAKES)
+    deepest, profiled = stack_config(config, max(config["depths"])), config["depth"]
+    values: dict[Lane, Array] = {}
+    norms: dict[str, Array] = {}
+    for samples in runs_to_keep(stack_config(config, profiled), config["seeds"]):
+        moved = yield from perturbed(config, deepest, samples)
+        values = {
+            lane: np.concatenate([values.get(lane, of[:0]), of]) for lane, of in moved.items()
+        }
+        fresh = yield from gradient_norms(
+            config, stack_config(config, profiled), samples, config["matrix"]
+        )
+        for w, of in fresh.items():
+            norms[w] = np.concatenate([norms.get(w, of.matrix[:0]), of.matrix])
+        yield _result(config, at_depths(config, values, config["depths"]), norms)
+
+
+def _result(config: dict[str, Any], values: dict[str, Array], norms: dict[str, Array]) -> Result:
+    result = answer("wirings", config, values)
+    if len(config["depths"]) > 1:
+        result.summary["exponent"] = {
+            w: mean_and_error(slopes(np.log(config["depths"]), np.log(of)))
+            for w, of in values.items()
+        }
+    result.summary["gradients"] = {
+        w: {
+            "profile": np.exp(np.log(of).mean(0)).tolist(),
+            "ratio": mean_and_error(of[:, -1] / of[:, 0]),
+        }
+        for w, of in norms.items()
+    }
+    return result
