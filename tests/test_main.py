@@ -160,6 +160,24 @@ def test_ctrl_c_prints_what_is_done_so_far(capsys, monkeypatch):
     assert json.loads(out)["columns"] == json.loads(complete)["columns"]
 
 
+def test_ctrl_c_ends_a_training_run_after_the_steps_that_are_shown(capsys, monkeypatch):
+    probe = terminal.probes()["training"]
+
+    def measure(config):
+        for answer in probe.measure(config):
+            yield answer
+            if answer is not None:
+                signal.raise_signal(signal.SIGINT)
+
+    interrupted = terminal.Probe(measure, probe.takes, probe.words, probe.unit)
+    monkeypatch.setattr(terminal, "probes", lambda: {"training": interrupted})
+    small = ["--wiring", "pre_ln", "--depth", 1, "--width", 16, "--steps", 12, "--json"]
+    code, out, err = run(capsys, "probe", "training", *small)
+    assert code == 130
+    assert err == "Stopped after 5 of 12 steps were done.\n"
+    assert json.loads(out)["columns"]["step"] == [1, 2, 3, 4, 5]
+
+
 def test_ctrl_c_before_the_first_seeds_says_so(capsys, monkeypatch):
     monkeypatch.setattr(terminal, "probes", lambda: {"sensitivity": interrupted(after=0)})
     code, out, err = run(capsys, "probe", "sensitivity", *SMALL)

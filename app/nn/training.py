@@ -181,6 +181,7 @@ class Run:
         self.done = 0
         self.last: Report | None = None
         self._optimizer = OPTIMIZERS[c.optimizer](self.model.parameters.vector)
+        # 0 of this purpose belongs to the embedding.
         (self._choice,) = generators(seed, range(1), 1, Purpose.INPUT)
         self._lower_at_start: float | None = None
 
