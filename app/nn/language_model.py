@@ -267,7 +267,7 @@ class Tape:
 
     def back(self, arriving: Array, gradients: Parameters) -> Array:
         """∂L/∂output in, ∂L/∂x out; the parameters' own go to `gradients`."""
-        ops.inner(self.output, arriving).backward()
+        self.output.backward(arriving)
         for name, tensor in self._parameters.items():
             assert tensor.grad is not None
             gradients[name] = tensor.grad
