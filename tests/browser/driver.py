@@ -20,9 +20,10 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, R
 from app.site.serve import Handler, Server
 
 POLICY = "script-src 'self' 'wasm-unsafe-eval'"
-PATIENCE = (
-    120_000  # milliseconds; far more than anything takes, so that a busy machine fails nothing
-)
+PATIENCE = 120_000
+"""Milliseconds; far more than anything takes, so that a busy machine fails nothing."""
+FEW = "?sensitivity.seeds=4"
+"""A state that is computed in a second instead of several."""
 
 Fault = Callable[[bytes], bytes | None]
 """Makes of a file's content what is sent; None: the file is missing."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.driver import Fault, Lesson, damaged, missing, truncated
+from tests.browser.driver import FEW, Fault, Lesson, damaged, missing, truncated
 
 SPOILED = [
     ("python.gz.bin", missing),
@@ -51,7 +51,7 @@ def test_a_retry_fetches_again_and_becomes_live_with_the_readers_values(
 ) -> None:
     lesson.host.faults[name] = truncated
     lesson.watch.allowed = ("",)
-    lesson.open().painted().until(runtime="failed")
+    lesson.open(FEW).painted().until(runtime="failed")
     lesson.keys("depth", "ArrowLeft")
     del lesson.host.faults[name]
     lesson.page.get_by_role("button", name="Try again").click()
@@ -65,7 +65,7 @@ def test_a_worker_that_dies_gives_a_message_and_a_retry_keeps_the_readers_values
     lesson: Lesson,
 ) -> None:
     lesson.watch.allowed = ("out of memory",)
-    lesson.open("?sensitivity.depth=8").ready()
+    lesson.open(f"{FEW}&sensitivity.depth=8").ready()
     (worker,) = lesson.page.workers
     worker.evaluate("() => void setTimeout(() => { throw new RangeError('out of memory'); })")
     lesson.until(runtime="failed")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.driver import PATIENCE, Host, Lesson, Watch
+from tests.browser.driver import FEW, PATIENCE, Host, Lesson, Watch
 
 NewContext = Callable[..., BrowserContext]
 TINY: dict[str, Any] = {"viewport": {"width": 320, "height": 256}}
@@ -84,7 +84,7 @@ def test_a_tiny_window_shows_all_and_scrolls_one_way_only(
     new_context: NewContext, host: Host, watch: Watch, language: str
 ) -> None:
     lesson = Lesson(new_context(host.address, **TINY).new_page(), host, watch)
-    lesson.open(language=language).ready()
+    lesson.open(FEW, language=language).ready()
     width = lesson.page.evaluate("document.scrollingElement.scrollWidth")
     assert width <= TINY["viewport"]["width"]
     for slot in ("figure:sensitivity", "figure:beta"):
@@ -102,5 +102,5 @@ def test_a_site_below_another_path_becomes_live(
 ) -> None:
     host = serve(site, "/courses/norm/")
     lesson = Lesson(new_context(host.address).new_page(), host, watch)
-    lesson.open().ready()
+    lesson.open(FEW).ready()
     assert lesson.data("hydration") == "linked"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.browser.driver import Lesson
+from tests.browser.driver import FEW, Lesson
 
-ASKED = "?sensitivity.depth=7&sensitivity.width=64&sensitivity.seed=5&v=1"
+ASKED = "?sensitivity.depth=7&sensitivity.width=64&sensitivity.seeds=4&sensitivity.seed=5&v=1"
 
 
 def test_a_links_values_stand_in_the_controls_at_once_and_the_figures_are_marked(
@@ -52,10 +52,10 @@ def test_the_same_link_gives_the_same_digits(lesson: Lesson) -> None:
 
 
 def test_reloading_after_moves_shows_what_was_shown(lesson: Lesson) -> None:
-    lesson.open().ready()
+    lesson.open(FEW).ready()
     lesson.keys("depth", "ArrowLeft", "ArrowLeft", "ArrowLeft")
     lesson.settled()
-    lesson.until_query("?sensitivity.depth=9&v=1")
+    lesson.until_query("?sensitivity.depth=9&sensitivity.seeds=4&v=1")
     sentence, table = lesson.part("sentence"), lesson.part("table")
     lesson.page.reload()
     lesson.ready()
@@ -64,11 +64,11 @@ def test_reloading_after_moves_shows_what_was_shown(lesson: Lesson) -> None:
 
 
 def test_a_move_just_before_leaving_is_in_the_address(lesson: Lesson) -> None:
-    lesson.open().ready()
+    lesson.open(FEW).ready()
     lesson.keys("depth", "ArrowLeft")
     lesson.page.goto("about:blank")
     lesson.page.go_back()
-    assert lesson.query == "?sensitivity.depth=11&v=1"
+    assert lesson.query == "?sensitivity.depth=11&sensitivity.seeds=4&v=1"
 
 
 def test_what_a_link_gets_wrong_is_said_and_put_right(lesson: Lesson) -> None:

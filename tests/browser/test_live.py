@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.driver import PATIENCE, Lesson
-
-QUICK = "?sensitivity.width=32&sensitivity.depth=6"  # a state whose measurement takes a few seconds
+from tests.browser.driver import FEW, PATIENCE, Lesson
 
 
 def test_python_links_what_is_painted(lesson: Lesson) -> None:
@@ -53,7 +51,7 @@ def close(left: Any, right: Any) -> bool:
 
 def test_what_the_reader_did_meanwhile_is_computed(lesson: Lesson) -> None:
     held = lesson.host.hold("python.gz.bin")
-    lesson.open("?sensitivity.width=32").painted()
+    lesson.open(FEW).painted()
     lesson.keys("depth", *["ArrowLeft"] * 6)
     lesson.button("perturb").click()
     expect(lesson.section.locator("[data-note]")).to_contain_text("as soon as Python")
@@ -67,19 +65,19 @@ def test_what_the_reader_did_meanwhile_is_computed(lesson: Lesson) -> None:
 
 
 def test_a_keyboards_move_changes_figure_sentence_and_address(lesson: Lesson) -> None:
-    lesson.open().ready()
+    lesson.open(FEW).ready()
     before = lesson.columns("beta")
     lesson.keys("depth", "ArrowLeft", "ArrowLeft")
     lesson.settled()
     assert lesson.words("depth") == "N = 10 layers"
     assert "N = 10" in lesson.part("sentence")
     assert lesson.columns("beta") != before
-    lesson.until_query("?sensitivity.depth=10&v=1")
+    lesson.until_query("?sensitivity.depth=10&sensitivity.seeds=4&v=1")
     expect(lesson.handle("depth")).to_be_focused()
 
 
 def test_a_drag_by_mouse_changes_figure_sentence_and_address(lesson: Lesson) -> None:
-    lesson.open().ready()
+    lesson.open(FEW).ready()
     before = lesson.columns("beta")
     lesson.drag("depth", 0.02, steps=8)
     lesson.settled()
@@ -87,7 +85,7 @@ def test_a_drag_by_mouse_changes_figure_sentence_and_address(lesson: Lesson) -> 
     assert int(depth) < 4
     assert f"N = {depth}" in lesson.part("sentence")
     assert lesson.columns("beta") != before
-    lesson.until_query(f"?sensitivity.depth={depth}&v=1")
+    lesson.until_query(f"?sensitivity.depth={depth}&sensitivity.seeds=4&v=1")
 
 
 def test_of_fifty_fast_values_the_last_wins_and_one_computation_follows_the_release(
@@ -106,7 +104,7 @@ def test_of_fifty_fast_values_the_last_wins_and_one_computation_follows_the_rele
         addEventListener("pointerup", () => { window.released = window.sent.length; }, true);
         """
     )
-    lesson.open().ready()
+    lesson.open(FEW).ready()
     lesson.drag("depth", 0.9, steps=50)
     lesson.settled()
     depth = lesson.state()["depth"]
@@ -158,7 +156,7 @@ def test_stop_ends_a_worker_that_hangs_and_starts_it_again_with_the_same_state(
     lesson: Lesson,
 ) -> None:
     lesson.watch.allowed = ("the worker did not answer",)
-    lesson.open("?sensitivity.depth=8&sensitivity.seed=3").ready()
+    lesson.open(f"{FEW}&sensitivity.depth=8&sensitivity.seed=3").ready()
     before = lesson.part("sentence")
     lesson.button("perturb").click()
     lesson.until(state="computing")
@@ -179,7 +177,7 @@ def test_events_tell_a_host_page_how_far_an_experiment_is(lesson: Lesson) -> Non
         """window.states = [];
         addEventListener("normlab:state", ({ detail }) => window.states.push(detail));"""
     )
-    lesson.open().ready()
+    lesson.open(FEW).ready()
     states = lesson.page.evaluate("states")
     assert states[0]["status"] == "computing"
     assert states[-1]["status"] == "ready"

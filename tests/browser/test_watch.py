@@ -45,7 +45,8 @@ def test_an_error_of_the_page_and_a_warning_of_the_worker_are_seen(
     lesson.open().until(runtime="live")
     lesson.page.evaluate("() => console.error('page fell over')")
     worker(lesson.page).evaluate("() => console.warn('worker stumbled')")
-    lesson.page.evaluate("() => new Promise((done) => setTimeout(done))")  # events have come by then
+    # What the browser tells has come by the time that this has been answered.
+    lesson.page.evaluate("() => new Promise((done) => setTimeout(done))")
     complaints = " ".join(spoiled_watch.unexpected())
     assert "page fell over" in complaints
     assert "worker stumbled" in complaints
