@@ -79,13 +79,13 @@ def gradient_norms(
         matrices = yield from layers.matrices(index)
         position = wanted[1] if place == wanted[0] else None
         for lane in courses:
-            arriving[lane], by_matrix = back(
+            arriving[lane], norm = back(
                 steps[lane][index], states[lane].pop(), matrices, position, arriving[lane]
             )
             norms[lane].stream[:, index] = length(arriving[lane])
-            if by_matrix is not None:
+            if norm is not None:
                 scale = matrix_scale(lane, stack, index, position)
-                norms[lane].matrix[:, layer] = length(by_matrix) / scale
+                norms[lane].matrix[:, layer] = norm / scale
             yield
     return {wiring: of for (wiring, _), of in norms.items()}
 
@@ -110,15 +110,15 @@ def loss_gradient(loss: Loss, lane: Lane, state: Array) -> Array:
 def back(
     step: Step, state: Array, matrices: Sequence[Array], position: int | None, g: Array
 ) -> tuple[Array, Array | None]:
-    """Through one sublayer: from ∂L/∂(state after it) to ∂L/∂(state before it), and ∂L/∂W of its
-    matrix of that position, if any."""
+    """Through one sublayer: from ∂L/∂(state after it) to ∂L/∂(state before it), and ‖∂L/∂W‖ of its
+    matrix of that position, if any, (samples,)."""
     x = Tensor(state)
     held: list[Any] = list(matrices)
     if position is not None:
         held[position] = Tensor(held[position])
     step(x, held).backward(g)
     assert x.grad is not None
-    return x.grad, None if position is None else held[position].grad
+    return x.grad, None if position is None else length(held[position].grad)
 
 
 def matrix_scale(lane: Lane, stack: StackConfig, index: int, position: int | None) -> float:

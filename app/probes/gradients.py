@@ -21,7 +21,6 @@ from app.probes.backward import (
     begun,
     draw_loss,
     gradient_norms,
-    length,
     loss_gradient,
     matrix_scale,
 )
@@ -146,14 +145,12 @@ def _last_layers(
                 g = loss_gradient(loss, lane, states[lane][-1])
                 for before in reversed(range(wanted, len(stack.sublayers))):
                     at = position if before == wanted else None
-                    g, by_matrix = back(
-                        taken[lane][before], states[lane][before], held[before], at, g
-                    )
+                    g, norm = back(taken[lane][before], states[lane][before], held[before], at, g)
                     yield
-                assert by_matrix is not None
+                assert norm is not None
                 index = drawn.index - len(stack.sublayers) + 1 + wanted
                 scale = matrix_scale(lane, stack, index, position)
-                norms[lane][:, drawn.layer] = length(by_matrix) / scale
+                norms[lane][:, drawn.layer] = norm / scale
     return norms
 
 

@@ -1,0 +1,80 @@
+"""Every wiring beside Post-LN and Pre-LN: what the reference found, and that the parts agree."""
+
+import numpy as np
+import pytest
+
+from app.nn.wirings import WIRINGS
+from app.probes import gradients, sensitivity
+from app.probes.wirings import measure
+
+DEPTHS = (1, 6, 12, 24, 48)
+DEEPNORM = {1: 0.133, 6: 0.056, 12: 0.039, 24: 0.028, 48: 0.020}
+
+
+@pytest.fixture(scope="module")
+def all_of_them(last):
+    """Softmax, d_ff = 4d, d = 64; geometric means."""
+    wirings = tuple(w for w in WIRINGS if w not in ("hyper_connections", "mhc"))
+    return last(measure({"wiring": wirings, "depths": DEPTHS, "depth": 12, "seeds": 24}))
+
+
+def test_deepnorm_is_the_flattest_and_falls_as_a_root(all_of_them):
+    columns = all_of_them.columns
+    for row, (depth, reference) in enumerate(DEEPNORM.items()):
+        ours = columns["deepnorm_geomean"][row]
+        error = columns["deepnorm_se"][row] / columns["deepnorm"][row] * ours
+        assert abs(ours - reference) <= 4 * np.hypot(error, error + 0.0005), depth
+    # Against N = 1 the fall is a little steeper: its one layer has little to average over.
+    exponent = np.polyfit(np.log(DEPTHS[1:]), np.log(columns["deepnorm_geomean"][1:]), 1)[0]
+    assert exponent == pytest.approx(-0.5, abs=0.05)
+    ratio = all_of_them.summary["gradients"]["deepnorm"]["ratio"]
+    assert abs(ratio["mean"] - 1) <= 0.02 + 4 * ratio["se"]
+
+
+@pytest.mark.parametrize("wiring", ["pre_ln", "admin", "sandwich", "olmo2", "pre_rms"])
+def test_most_of_the_others_are_logarithmic_like_pre_ln(all_of_them, wiring):
+    laws = sensitivity.fits(DEPTHS, all_of_them.columns[f"{wiring}_geomean"])
+    assert laws["log"]["r2"] > 0.97 > laws["linear"]["r2"]
+
+
+def test_post_ln_is_not(all_of_them):
+    laws = sensitivity.fits(DEPTHS, all_of_them.columns["post_ln_geomean"])
+    assert laws["linear"]["r2"] > 0.97 > laws["log"]["r2"]
+
+
+def test_normformer_grows_as_a_root(all_of_them):
+    column = all_of_them.columns["normformer_geomean"]
+    exponent = np.polyfit(np.log(DEPTHS), np.log(column), 1)[0]
+    assert exponent == pytest.approx(0.5, abs=0.08)
+
+
+@pytest.mark.parametrize(("wiring", "reference"), [("admin", 6.8), ("admin_constant", 4.7)])
+def test_admin_s_two_forms_are_the_reference_s(all_of_them, agrees, wiring, reference):
+    """N = 24. The reference does not say over what; both kinds of mean are within the errors."""
+    row = DEPTHS.index(24)
+    ours, error = (all_of_them.columns[f"{wiring}{s}"][row] for s in ("", "_se"))
+    assert agrees(ours, error, reference, error + 0.05)
+
+
+@pytest.mark.parametrize("wiring", ["hyper_connections", "mhc"])
+def test_at_the_published_start_hyper_connections_measure_as_pre_ln(last, wiring):
+    config = {"wiring": f"pre_ln,{wiring}", "depths": (1, 6), "depth": 4, "seeds": 4, "width": 32}
+    result = last(measure(config))
+    np.testing.assert_allclose(result.columns[wiring], result.columns["pre_ln"], rtol=1e-4)
+    profiles = [result.summary["gradients"][w]["profile"] for w in (wiring, "pre_ln")]
+    np.testing.assert_allclose(*profiles, rtol=1e-4)
+    perturbed = last(measure({**config, "start": 0.1}))
+    assert perturbed.columns["pre_ln"] == result.columns["pre_ln"]
+    assert np.abs(np.array(perturbed.columns[wiring]) / result.columns[wiring] - 1).max() > 0.005
+
+
+def test_it_is_the_two_probes_together(last):
+    config = {"wiring": "deepnorm,pre_ln", "width": 32, "attention": "softmax", "ff": 2, "seeds": 3}
+    together = last(measure({**config, "depths": (1, 3), "depth": 4}))
+    moved = last(sensitivity.measure({**config, "depths": (1, 3)}))
+    assert together.columns == moved.columns
+    profile = last(gradients.measure({**config, "depth": 4}))
+    for w in ("deepnorm", "pre_ln"):
+        ours = together.summary["gradients"][w]
+        assert ours["profile"] == profile.columns[f"{w}_geomean"]
+        assert ours["ratio"] == profile.summary["ratio"][w]
