@@ -28,7 +28,7 @@ class Kept:
             try:
                 fill(scratch)
                 scratch.chmod(0o755)
-                scratch.rename(folder)
+                _move(scratch, folder)
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
         os.utime(folder)
@@ -40,6 +40,15 @@ class Kept:
         known = [folder for folder in parent.iterdir() if not folder.name.startswith(".")]
         for folder in sorted(known, key=lambda folder: folder.stat().st_mtime)[: -self.newest]:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _move(scratch: Path, folder: Path) -> None:
+    """Give a filled folder its name; another build may have made the same one meanwhile."""
+    try:
+        scratch.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
 
 
 def contents(paths: Iterable[Path]) -> list[str]:

@@ -30,3 +30,17 @@ def test_only_the_newest_results_are_kept(tmp_path: Path) -> None:
         kept.folder_of("kind", key, lambda out: None)
         kept.folder_of("kind", "a", lambda out: None)
     assert {path.name for path in (tmp_path / "kind").iterdir()} == {"a", "c"}
+
+
+def test_of_two_builds_that_make_the_same_at_once_the_later_takes_the_earliers(
+    tmp_path: Path,
+) -> None:
+    def fill(out: Path) -> None:
+        (out / "file").write_text("later")
+        Kept(tmp_path).folder_of(
+            "kind", "key", lambda other: (other / "file").write_text("earlier")
+        )
+
+    folder = Kept(tmp_path).folder_of("kind", "key", fill)
+    assert (folder / "file").read_text() == "earlier"
+    assert [path.name for path in folder.parent.iterdir()] == ["key"]
