@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -15,6 +16,31 @@ def test_python_links_what_is_painted(lesson: Lesson) -> None:
     lesson.open().ready()
     assert lesson.data("hydration") == "linked"
     assert lesson.page.locator("html").get_attribute("data-boot") == "plain"
+
+
+def test_another_document_than_pythons_is_embedded_afresh_with_the_readers_values(
+    lesson: Lesson,
+) -> None:
+    lesson.watch.allowed = ("is embedded afresh",)
+    lesson.host.faults["index.html"] = lambda page: re.sub(
+        rb'"digest":"[0-9a-f]+"', b'"digest":"anothers"', page
+    )
+    held = lesson.host.hold("python.gz.bin")
+    lesson.open(FEW).painted()
+    lesson.keys("depth", "ArrowLeft", "ArrowLeft")
+    held.set()
+    lesson.ready()
+    assert lesson.data("hydration") == "replaced"
+    assert lesson.words("depth") == "N = 10 layers"
+    assert "N = 10" in lesson.part("sentence")
+    assert lesson.section.locator('[data-slot="figure:beta"] > *').count() == 1
+    lesson.keys("depth", "ArrowLeft")
+    lesson.settled()
+    assert "N = 9" in lesson.part("sentence")
+    assert max(lesson.drawn("beta", "post_ln_ffn")["x"]) == pytest.approx(9, abs=0.5)
+    lesson.button("perturb").click()
+    lesson.until(state="computing").settled()
+    assert len(lesson.drawn("sensitivity", "post_ln_measured")["x"]) > 3
 
 
 def test_live_words_and_figures_are_the_prerendered_ones_at_every_digit(lesson: Lesson) -> None:
