@@ -40,16 +40,30 @@ export class Client {
   #count = 0;
   /** @type {Map<string, Session>} */
   #sessions = new Map();
+  /** @type {RuntimeHandlers | null} */
+  #handlers = null;
+  /** The newest of what happened to the runtime. @type {(handlers: RuntimeHandlers) => void} */
+  #news = () => {};
 
   /**
    * @param {() => WorkerLike} makeWorker
    * @param {{runtime: string, files: import("./protocol.js").RuntimeFile[]}} runtime
-   * @param {RuntimeHandlers} handlers
    */
-  constructor(makeWorker, runtime, handlers) {
+  constructor(makeWorker, runtime) {
     this.makeWorker = makeWorker;
     this.runtime = runtime;
-    this.handlers = handlers;
+  }
+
+  /** Python may be started before there is a page to listen; where it stands is told at once. @param {RuntimeHandlers} handlers */
+  listen(handlers) {
+    this.#handlers = handlers;
+    this.#news(handlers);
+  }
+
+  /** @param {(handlers: RuntimeHandlers) => void} news */
+  #tell(news) {
+    this.#news = news;
+    if (this.#handlers) news(this.#handlers);
   }
 
   /** Start Python; sessions may be opened before it is up. */
@@ -100,7 +114,7 @@ export class Client {
   #restart() {
     console.warn("the worker did not answer; it is started again");
     this.#end();
-    this.handlers.restarted();
+    this.#tell((handlers) => handlers.restarted());
     this.start();
   }
 
@@ -115,17 +129,16 @@ export class Client {
   #fail(file) {
     const wasLive = this.#live;
     this.#end();
-    if (wasLive) this.handlers.crashed();
-    else this.handlers.failed(file);
+    this.#tell((handlers) => (wasLive ? handlers.crashed() : handlers.failed(file)));
   }
 
   /** @param {ToPage} message */
   #take(message) {
     if (message.type === "progress") {
-      this.handlers.progress(message);
+      this.#tell((handlers) => handlers.progress(message));
     } else if (message.type === "live") {
       this.#live = true;
-      this.handlers.live(message);
+      this.#tell((handlers) => handlers.live(message));
       for (const session of this.#sessions.values()) session.begin();
     } else if (message.type === "error" && message.session === null) {
       console.error(message.detail);

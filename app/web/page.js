@@ -1,24 +1,11 @@
 // The page: paints what a link asks for, brings the experiments to life, keeps the address up to date.
 
-import { Client } from "./client.js";
 import { Experiment } from "./experiment.js";
+import { able, client, config } from "./python.js";
 import { format, parse } from "./state.js";
 import { Status } from "./status.js";
 import { say } from "./words.js";
 
-/**
- * What the builder wrote into the page.
- * @typedef {object} Config
- * @property {string} version  of the numbers
- * @property {string} language
- * @property {string} runtime  address of the runtime's folder, relative to the page
- * @property {import("./protocol.js").RuntimeFile[]} files
- * @property {string} worker  address of the worker's script, relative to the page
- * @property {import("./words.js").Strings} strings
- */
-
-/** @type {Config} */
-const config = JSON.parse(document.getElementById("normlab-page")?.textContent ?? "{}");
 const root = document.documentElement;
 const status = new Status(
   document.getElementById("status") ?? document.createElement("p"),
@@ -26,32 +13,6 @@ const status = new Status(
   () => {
     enter("loading");
     client.retry();
-  },
-);
-
-const client = new Client(
-  () => new Worker(new URL(config.worker, document.baseURI), { type: "module" }),
-  { runtime: new URL(config.runtime, document.baseURI).href, files: config.files.map(({ name, bytes }) => ({ name, bytes })) },
-  {
-    progress: (progress) => status.progress(progress),
-    live: (live) => {
-      root.dataset.boot = live.boot;
-      status.live(live);
-      enter("live");
-      for (const experiment of experiments) void open(experiment); // the rest, after those in view
-    },
-    failed: (file) => {
-      status.failed(file);
-      enter("failed");
-    },
-    crashed: () => {
-      status.crashed();
-      enter("failed");
-    },
-    restarted: () => {
-      status.restarted();
-      enter("loading");
-    },
   },
 );
 
@@ -138,12 +99,30 @@ async function open(experiment) {
 }
 
 address.read();
-if (!("DecompressionStream" in window)) {
-  enter("failed"); // too old a browser; shell.js has said so
-} else if (experiments.length > 0) {
-  enter("loading");
-  client.start();
+enter(able ? "loading" : "failed");
+if (able) {
   openWhenNear();
+  client.listen({
+    progress: (progress) => status.progress(progress),
+    live: (live) => {
+      root.dataset.boot = live.boot;
+      status.live(live);
+      enter("live");
+      for (const experiment of experiments) void open(experiment); // the rest, after those in view
+    },
+    failed: (file) => {
+      status.failed(file);
+      enter("failed");
+    },
+    crashed: () => {
+      status.crashed();
+      enter("failed");
+    },
+    restarted: () => {
+      status.restarted();
+      enter("loading");
+    },
+  });
 }
 // The page may be put away and brought back (its worker sleeps with it); what must not be lost is the address.
 addEventListener("pagehide", () => {

@@ -50,14 +50,8 @@ beforeEach(() => {
       return wires[wires.length - 1];
     },
     { runtime: "here/", files: FILES },
-    {
-      progress: ({ stage }) => heard.push(stage),
-      live: () => heard.push("live"),
-      failed: (file) => heard.push(`failed ${file}`),
-      crashed: () => heard.push("crashed"),
-      restarted: () => heard.push("restarted"),
-    },
   );
+  client.listen(runtimeHandlers());
   client.start();
 });
 
@@ -65,6 +59,16 @@ beforeEach(() => {
 function opened(depth = "12") {
   const session = client.open({ experiment: "sensitivity", language: "en", state: { depth }, digest: "d", touched: [] }, handlers());
   return { session, name: session.name };
+}
+
+function runtimeHandlers() {
+  return {
+    progress: (/** @type {{stage: string}} */ { stage }) => void heard.push(stage),
+    live: () => void heard.push("live"),
+    failed: (/** @type {string} */ file) => void heard.push(`failed ${file}`),
+    crashed: () => void heard.push("crashed"),
+    restarted: () => void heard.push("restarted"),
+  };
 }
 
 function handlers() {
@@ -253,4 +257,12 @@ test("malformed messages and those of closed sessions are dropped", () => {
   wires[0].say({ type: "patch", session: name, patch: "{}" });
   assert.equal(heard.length, before);
   assert.equal(wires[0].of("close").length, 1);
+});
+
+test("whoever listens late is told where Python stands by now", () => {
+  /** @type {string[]} */
+  const late = [];
+  wires[0].say(LIVE);
+  client.listen({ ...runtimeHandlers(), live: () => void late.push("live") });
+  assert.deepEqual(late, ["live"]);
 });
