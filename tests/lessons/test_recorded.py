@@ -162,6 +162,19 @@ def test_processes_give_what_one_process_gives(tmp_path):
     assert together == [grid.train(cell) for cell in cells]
 
 
+@pytest.mark.slow
+def test_a_dask_cluster_gives_what_one_process_gives(tmp_path, monkeypatch):
+    """Needs the group `cluster`, which the lock leaves out."""
+    distributed = pytest.importorskip("distributed")
+    root = str(FOLDER.parents[1])
+    monkeypatch.setenv("PYTHONPATH", root)  # the workers' as well
+    cells = [Cell(4, 2e-2, 0, "post_ln", seed) for seed in (0, 1)]
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with cluster:
+        together = record.record(tmp_path, record.backend(cluster.scheduler_address, -1), cells)
+    assert together == [grid.train(cell) for cell in cells]
+
+
 def test_a_cosine_keeps_its_distance_to_one():
     assert grid.kept("cosine", 0.9999912) == 0.999991
     assert grid.kept("loss", 3.123456) == 3.123
