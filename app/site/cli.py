@@ -17,6 +17,7 @@ from pathlib import Path
 from app.site import fetch, node
 from app.site.environment import ROOT, Failure, say
 from app.site.kept import contents, digest
+from app.ui.strings import LANGUAGES
 
 SITE = ROOT / "site"
 WATCHED = ("app", "lessons", "package-lock.json")
@@ -91,11 +92,19 @@ def build_command(options: argparse.Namespace) -> int:
 
 
 def build(out: Path = SITE, base: str = "/") -> None:
-    """Make the site in the folder `out`, whole or not at all. Raises Failure."""
+    """Make the site in the folder `out`, whole or not at all.
+
+    What is there already is replaced only if it is a site, too: nothing else is ever lost.
+    Raises Failure.
+    """
     from app.site import bundle, pages  # here, for they bring Panel with them
-    from app.text import TextError
 
     started = time.monotonic()
+    if not may_be_replaced(out):
+        raise Failure(
+            f"{out} is no site that build.py made and is left as it is; name a new or an empty "
+            "folder with --out."
+        )
     node.packages()
     cache = fetch.cache_folder()
     runtime = bundle.make(cache)
@@ -111,17 +120,28 @@ def build(out: Path = SITE, base: str = "/") -> None:
     except OSError as error:
         raise Failure(f"Cannot write {out} ({error.strerror}); name another with --out.") from error
     try:
-        try:
-            pages.build(scratch / "new", runtime, base)
-        except TextError as error:  # a fault of an author's text, which it names
-            raise Failure(str(error)) from error
+        pages.build(scratch / "new", runtime, base)
         if out.exists():
             out.rename(scratch / "old")
         (scratch / "new").rename(out)
+    except OSError as error:
+        raise Failure(f"Cannot write {out} ({error.strerror}); name another with --out.") from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     stamp.write()
     say(f"{out} is ready, made in {time.monotonic() - started:.1f} s")
+
+
+def may_be_replaced(out: Path) -> bool:
+    """Whether nothing is there, or an empty folder, or a site (whole or not) and nothing else."""
+    try:
+        found = {path.name for path in out.iterdir()}
+    except FileNotFoundError:
+        return True
+    except NotADirectoryError:
+        return not out.exists()  # below a file: no folder can be made there, which is said later
+    folders = {"assets", "runtime"}
+    return not found or folders <= found <= {"index.html", "404.html", *folders, *LANGUAGES}
 
 
 class Stamp:

@@ -18,7 +18,6 @@ import pytest
 from app.site import cli, pages
 from app.site.bundle import Runtime
 from app.site.environment import ROOT, Failure
-from app.text import TextError
 
 
 def left_over(folder: Path) -> list[str]:
@@ -67,19 +66,36 @@ def test_a_build_that_fails_leaves_the_old_site_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "site"
-    out.mkdir()
+    for part in ("assets", "runtime", "en", "zh-Hans"):
+        (out / part).mkdir(parents=True)
+    (out / "404.html").write_text("old")
     (out / "index.html").write_text("old")
 
     def fail(out: Path, runtime: Runtime, base: str) -> None:
         out.mkdir()
         (out / "index.html").write_text("half")
-        raise TextError(ROOT / "lessons" / "en.md", 3, "a text is wrong")
+        raise Failure("a text is wrong")
 
     monkeypatch.setattr(pages, "build", fail)
     with pytest.raises(Failure, match="a text is wrong"):
         cli.build(out)
     assert (out / "index.html").read_text() == "old"
     assert left_over(tmp_path) == []
+
+
+def test_only_a_site_is_ever_replaced(tmp_path: Path) -> None:
+    """A folder named by mistake (`--out app`) must not be thrown away, nor a file."""
+    others = tmp_path / "thesis"
+    (others / "runtime").mkdir(parents=True)
+    (others / "index.html").write_text("years of work")
+    for out in (others, others / "index.html"):
+        with pytest.raises(Failure, match=r"is left as it is; .*--out"):
+            cli.build(out)
+    assert (others / "index.html").read_text() == "years of work"
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert cli.may_be_replaced(empty)
+    assert cli.may_be_replaced(tmp_path / "new")
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
