@@ -126,12 +126,16 @@ NO_NETWORK = (
 
 
 def inside_pyodide(
-    core: Path, mounts: Mapping[str, Path], steps: Sequence[Mapping[str, Any]]
+    core: Path,
+    mounts: Mapping[str, Path],
+    steps: Sequence[Mapping[str, Any]],
+    options: Sequence[str] = (),
 ) -> str:
     """Run scripts of `inside/` in Pyodide under Node, in order, in one interpreter.
 
-    `core` holds Pyodide's own files, `mounts` maps folders inside to folders outside. Returns what
-    the scripts printed. Raises Failure with what went wrong, traceback included.
+    `core` holds Pyodide's own files, `mounts` maps folders inside to folders outside, `options` are
+    Node's own. Returns what the scripts printed. Raises Failure with what went wrong, traceback
+    included.
     """
     plan = {
         "core": str(core),
@@ -142,7 +146,7 @@ def inside_pyodide(
         path = Path(folder) / "plan.json"
         path.write_text(json.dumps(plan), encoding="utf-8")
         done = subprocess.run(
-            [str(node()), str(HERE / "inside.mjs"), str(path)],
+            [str(node()), *options, str(HERE / "inside.mjs"), str(path)],
             text=True,
             capture_output=True,
             check=False,
