@@ -13,6 +13,7 @@ from pathlib import Path
 
 import bokeh
 
+from app.site.bundle import without_source_map
 from app.ui import theme
 
 WEB = Path(__file__).parents[1] / "web"
@@ -55,7 +56,7 @@ def gather(katex: Path, notices: str) -> dict[str, bytes]:
     licence = (katex / "LICENSE").read_text(encoding="utf-8")
     return {
         **{path.name: path.read_bytes() for path in sorted(WEB.glob("*.js"))},
-        **{name: _without_source_map((static / name).read_bytes()) for name in BOKEHJS},
+        **{name: without_source_map((static / name).read_bytes()) for name in BOKEHJS},
         **{f"fonts/{path.name}": path.read_bytes() for path in fonts},
         "icon.svg": (WEB / "icon.svg").read_bytes(),
         "style.css": (theme.css() + (WEB / "style.css").read_text(encoding="utf-8")).encode(),
@@ -74,8 +75,3 @@ def only_woff2(css: str) -> str:
     if not fonts or re.search(r"\.(woff|ttf)\b", css):
         raise ValueError("KaTeX's style sheet names its fonts in another way than is known here.")
     return css.replace("@font-face{", "@font-face{font-display:swap;")
-
-
-def _without_source_map(script: bytes) -> bytes:
-    """Source maps are not shipped; a script that names one makes browsers' tools ask for it."""
-    return re.sub(rb"\n//# sourceMappingURL=\S+\s*$", b"\n", script)

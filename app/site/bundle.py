@@ -29,7 +29,7 @@ SITE = "/lib/python3.13/site-packages"
 STDLIB = "/lib/python313.zip"
 # How far `compile` goes: 2 leaves docstrings out, which nobody reads on a page.
 DOCSTRINGS, NO_DOCSTRINGS = 0, 2  # NumPy's import reads its docstrings and dies without them
-LESSONS = HERE / "inside" / "exercise.py"
+EXERCISE = HERE / "inside" / "exercise.py"
 
 # The distributions that a lesson imports in the browser. NumPy is Pyodide's own build.
 SHIPPED = (
@@ -119,7 +119,7 @@ class Runtime:
     files: tuple[File, ...]
 
 
-def make(cache: Path, subject: Path = LESSONS) -> Runtime:
+def make(cache: Path, subject: Path = EXERCISE) -> Runtime:
     """The runtime for the code as it is now; `subject` works the lessons through.
 
     Raises Failure if versions do not match, a download fails, or a lesson fails inside Pyodide.
@@ -141,9 +141,9 @@ def make(cache: Path, subject: Path = LESSONS) -> Runtime:
 
 def compiled_key() -> str:
     """What the compiled packages depend on: their versions, the pins, our scripts."""
-    versions = [f"{name} {importlib.metadata.version(name)}" for name in SHIPPED]
+    installed = [f"{name} {importlib.metadata.version(name)}" for name in SHIPPED]
     settings = json.dumps([fetch.PINS, SKIPPED, DOCSTRINGS, NO_DOCSTRINGS])
-    return digest(settings, *versions, *contents(scripts("compile.py")))
+    return digest(settings, *installed, *contents(scripts("compile.py")))
 
 
 def compile_packages(core: Path, out: Path) -> None:
@@ -188,11 +188,11 @@ def top_level(distribution: str) -> list[Path]:
         is_code = len(file.parts) > 1 or top.endswith(".py")
         is_other = top.startswith(("..", "__pycache__")) or top.endswith((".dist-info", ".libs"))
         if is_code and not is_other:
-            found[top] = installed(distribution, top)
+            found[top] = place_of(distribution, top)
     return [found[name] for name in sorted(found)]
 
 
-def installed(distribution: str, path: str) -> Path:
+def place_of(distribution: str, path: str) -> Path:
     """Where a path of an installed distribution lies."""
     return Path(str(importlib.metadata.distribution(distribution).locate_file(path)))
 
@@ -341,7 +341,7 @@ def gather(core: Path, kept: Kept, packed: dict[str, Path]) -> Runtime:
 
 
 def without_source_map(script: bytes) -> bytes:
-    """A script without the line that points to a source map, which is not shipped."""
+    """A script without the line that names its source map: browsers' tools would ask for it."""
     return re.sub(rb"\n//# sourceMappingURL=\S+\s*$", b"\n", script)
 
 

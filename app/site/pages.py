@@ -29,7 +29,7 @@ from app.nn.wirings import WIRINGS
 from app.probes import NUMBERS_VERSION
 from app.site import assets as asset_files
 from app.site.bundle import Runtime
-from app.site.environment import Failure
+from app.site.environment import ROOT, Failure
 from app.site.node import node
 from app.site.prerender import PrerenderError, prerender
 from app.site.thumbnail import thumbnail
@@ -37,7 +37,6 @@ from app.text import Directive, Document, Formula, Source, TextError, Typesetter
 from app.ui import diagram
 from app.ui.strings import LANGUAGES, strings
 
-ROOT = Path(__file__).parents[2]
 LESSONS = ROOT / "lessons"
 RUNTIME_NOTICES = "THIRD_PARTY.txt"
 
