@@ -17,10 +17,12 @@ import tempfile
 import urllib.error
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from ssl import SSLError
 from typing import IO, Any
 
 from app.site import node
@@ -219,9 +221,9 @@ def save(stream: IO[bytes], wanted: Wanted, folder: Path, shown: bool) -> None:
                 raise Unavailable(f"{wanted.name} was cut off after {done} of {total} bytes")
             if digest.hexdigest() != wanted.sha256:
                 raise Unavailable(f"{wanted.name} has the wrong hash, so it was thrown away")
-    except (http.client.IncompleteRead, TimeoutError, ConnectionError, EOFError) as error:
+    except (http.client.IncompleteRead, TimeoutError, ConnectionError, EOFError, SSLError) as error:
         raise Unavailable(f"{wanted.name} was cut off after {done} bytes") from error
-    except (zipfile.BadZipFile, tarfile.TarError) as error:
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error) as error:
         raise Unavailable(f"{wanted.name} is damaged ({error})") from error
     except OSError as error:
         raise Failure(f"Cannot write {folder / wanted.name} ({error.strerror}).") from error

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -175,6 +177,28 @@ def test_a_cut_off_wheel_is_said(net: Net, index: Callable[..., str], tmp_path: 
     with pytest.raises(Failure, match=r"a wheel: (pip could not fetch it|its archive is damaged)"):
         fetch.fetch([WANTED], tmp_path, [pypi("carrier==1.0")], "core")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wheel_that_is_damaged_inside_is_said(
+    net: Net, index: Callable[..., str], tmp_path: Path
+) -> None:
+    path = index("carrier", "1.0", {"carrier/files/core.wasm": CONTENT})
+    packed = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(net.files[path])) as whole,
+        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as other,
+    ):
+        for name in whole.namelist():
+            other.writestr(name, whole.read(name))
+        entry = other.getinfo("carrier/files/core.wasm")
+    damaged = bytearray(packed.getvalue())
+    damaged[entry.header_offset + 30 + len(entry.filename)] = 0b111  # no such kind of block
+    net.files[path] = bytes(damaged)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with pytest.raises(Failure, match=r"a wheel: core\.wasm is damaged"):
+        fetch.fetch([WANTED], folder, [pypi("carrier==1.0")], "core")
+    assert list(folder.iterdir()) == []
 
 
 def test_a_cut_off_npm_package_is_said(
