@@ -68,6 +68,8 @@ def read_lessons(folder: Path) -> list[Lesson]:
     found = []
     for path in sorted(folder.glob("*/lesson.py")):
         declared = _declared(path)
+        if declared.slug != path.parent.name:
+            raise TextError(path, None, f"the slug must be the folder's name, {path.parent.name}.")
         texts = text.read_lesson(path.parent, LANGUAGES)
         _check_experiments(declared.experiments, texts[LANGUAGES[0]])
         found.append(Lesson(path.parent.name, declared.order, texts))

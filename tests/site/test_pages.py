@@ -276,6 +276,13 @@ def test_what_is_wrong_with_a_text_ends_the_build_with_its_place(
     assert re.search(r"zh-Hans\.md:\d+: KaTeX", refusal(whole.replace("$N$", "$N^{$")))
 
 
+def test_a_lesson_is_called_by_its_folder(tmp_path: Path, runtime: Runtime) -> None:
+    lessons = tmp_path / "lessons"
+    shutil.copytree(LESSONS / "warmup", lessons / "another")
+    with pytest.raises(Failure, match=r"lesson\.py: the slug must be the folder's name, another"):
+        pages.build(tmp_path / "site", runtime, lessons=lessons)
+
+
 def test_a_lesson_shows_the_experiments_that_it_declares(tmp_path: Path, runtime: Runtime) -> None:
     lessons = tmp_path / "lessons"
     shutil.copytree(LESSONS, lessons)
