@@ -51,12 +51,8 @@ class Series:
         }
 
     def whisker(self) -> dict[str, Any]:
-        """Arguments for a `Whisker` (also its heads: pass `head_size` to `TeeHead` yourself)."""
+        """Arguments for `figure.segment`."""
         return {"line_color": self.color, "line_width": 1.5}
-
-    def band(self) -> dict[str, Any]:
-        """Arguments for `figure.varea` or a `Band`: the same colour, faint."""
-        return {"fill_color": self.color, "fill_alpha": 0.16}
 
 
 POST = "#cc5500"  # vermilion and blue stay apart for every common colour blindness
@@ -221,13 +217,13 @@ def figure(**options: Any) -> Any:
     return plot
 
 
-def legend_below(plot: Any, columns: int = 2) -> Legend:
+def legend_below(plot: Any) -> Legend:
     """Move the figure's legend under it, where it covers no curve on a phone; returns it."""
     legend: Legend = plot.legend[0]
     plot.add_layout(legend, "below")
     legend.stylesheets = [LEGEND]
     legend.location = "center"
-    legend.ncols = columns
+    legend.ncols = 2
     legend.nrows = "auto"
     legend.orientation = "horizontal"
     legend.border_line_color = None
