@@ -12,7 +12,7 @@ from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from app.site import fetch
+from app.site import fetch, locking
 from app.site.environment import LOCK, NEWEST, OLDEST, ROOT
 
 TEXT = LOCK.read_text(encoding="utf-8")
@@ -79,4 +79,4 @@ def test_the_pythons_are_those_of_the_project() -> None:
 
 
 def test_the_header_says_how_the_lock_is_made() -> None:
-    assert "python3 build.py lock" in TEXT.splitlines()[1]
+    assert TEXT.startswith(locking.HEADER)
