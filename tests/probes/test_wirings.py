@@ -1,10 +1,13 @@
 """Every wiring beside Post-LN and Pre-LN: what the reference found, and that the parts agree."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from app.nn.wirings import WIRINGS
+from app.nn.wirings import WIRINGS, Wiring
 from app.probes import gradients, sensitivity
+from app.probes.options import OPTIONS
 from app.probes.wirings import measure
 
 DEPTHS = (1, 6, 12, 24, 48)
@@ -78,3 +81,26 @@ def test_it_is_the_two_probes_together(last):
         ours = together.summary["gradients"][w]
         assert ours["profile"] == profile.columns[f"{w}_geomean"]
         assert ours["ratio"] == profile.summary["ratio"][w]
+
+
+def test_one_more_row_is_in_every_probe(last, monkeypatch):
+    """One function and one row: the options, the passes per depth and the gradients follow."""
+
+    def halved(x, branch, norm, share):
+        return x + branch(norm(x)) * share
+
+    row = Wiring(
+        "halved", halved, True, True, "this test, 2026", numbers=lambda p, _: {"share": 1 / p.depth}
+    )
+    monkeypatch.setitem(WIRINGS, "halved", row)
+    more = replace(OPTIONS["wiring"], choices=tuple(WIRINGS))
+    monkeypatch.setitem(OPTIONS, "wiring", more)
+    config = {"wiring": "halved,pre_ln", "width": 32, "seeds": 3}
+    moved = last(sensitivity.measure({**config, "depths": (1, 4)})).columns
+    assert moved["halved"][0] == moved["pre_ln"][0]
+    assert moved["halved"][1] < moved["pre_ln"][1]
+    profile = last(gradients.measure({**config, "depth": 4})).columns
+    assert len(profile["halved"]) == 4
+    assert profile["halved"] != profile["pre_ln"]
+    estimated = last(sensitivity.estimate({**config, "depths": (1, 4)})).columns
+    assert estimated["halved"][0] == estimated["pre_ln"][0] > estimated["halved"][1]
