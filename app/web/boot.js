@@ -37,12 +37,16 @@ const START = 120_000; // loadPyodide never settles when its WebAssembly is dama
 export async function boot({ runtime, files, fresh }, report) {
   /** @type {Stage} */
   let stage = "download";
+  const patience = new Patience(START);
   const wanted = files.filter(({ name }) => WANTED.includes(name));
   const downloads = new Downloads(runtime, wanted, {
     fresh,
     stall: STALL,
     report: (loaded, total) => {
-      if (stage === "download" && loaded >= total) stage = "start";
+      if (stage === "download" && loaded >= total) {
+        stage = "start";
+        patience.begin(); // not before: a slow line may well take minutes
+      }
       report(stage, loaded, total);
     },
   });
@@ -74,7 +78,7 @@ export async function boot({ runtime, files, fresh }, report) {
     gc.enable();
     return { sessions: live, versions: { numpy: live.NUMPY, pyodide: pyodide.version, boot: "plain" } };
   };
-  return Promise.race([start(), downloads.failed, tooLong(START)]);
+  return Promise.race([start(), downloads.failed, patience.ended]);
 }
 
 /** Panel and Bokeh read these at import; without them they name style sheets by their CDN's address. */
@@ -143,9 +147,17 @@ async function installed(fs, folder, downloads) {
   );
 }
 
-/** @param {number} milliseconds @returns {Promise<never>} */
-function tooLong(milliseconds) {
-  return new Promise((_, reject) => {
-    setTimeout(() => reject(new Error(`Python did not start within ${milliseconds / 1000} seconds`)), milliseconds);
-  });
+/** A wait that ends, with an error, some time after it has begun. */
+class Patience {
+  /** @param {number} milliseconds */
+  constructor(milliseconds) {
+    this.milliseconds = milliseconds;
+    /** @type {Promise<never>} */
+    this.ended = new Promise((_, reject) => (this.end = reject));
+  }
+
+  begin() {
+    const error = new Error(`Python did not start within ${this.milliseconds / 1000} seconds`);
+    setTimeout(() => this.end?.(error), this.milliseconds);
+  }
 }

@@ -61,7 +61,12 @@ export class Experiment {
   ask(state) {
     this.state = { ...state };
     this.#mark();
-    if (!same(this.state, this.shown)) void this.paint().then((painted) => painted.apply(this.state));
+    if (!same(this.state, this.shown)) {
+      this.paint().then(
+        (painted) => painted.apply(this.state),
+        (fault) => console.error(fault), // the mark stays
+      );
+    }
   }
 
   async paint() {

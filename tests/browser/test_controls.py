@@ -455,7 +455,7 @@ def test_figures_follow_the_page_when_it_grows_narrower(page: ControlsPage) -> N
         """normlab.paint("one").then((painted) =>
           painted.slot("figure:main").firstElementChild.getBoundingClientRect().width < 400)"""
     )
-    assert page.page.evaluate("document.documentElement.scrollWidth") == 400
+    page.until("document.documentElement.scrollWidth === 400")
 
 
 INK = """normlab.paint("one").then((painted) => {
