@@ -172,16 +172,15 @@ def test_the_value_is_a_mean_square_over_the_change_s_square(last, wiring):
     assert values == pytest.approx([values[0]] * 3, rel=0.01)
 
 
-@pytest.mark.parametrize("attention", ["uniform", "softmax"])
 @pytest.mark.parametrize("probe", [measure, estimate])
-@pytest.mark.parametrize("wiring", WIRINGS)
+@pytest.mark.parametrize(
+    ("wiring", "attention"), [(w, a) for w, row in WIRINGS.items() for a in row.attentions]
+)
 @pytest.mark.usefixtures("nothing_kept")
 def test_one_pass_of_the_deepest_holds_all_shallower_ones(
     last, monkeypatch, wiring, probe, attention
 ):
     """Or, where the wiring depends on N, a pass for each of them does."""
-    if attention not in WIRINGS[wiring].attentions:
-        pytest.skip(f"{wiring} is none with {attention} attention")
     monkeypatch.setattr(sensitivity.beta, "_keep", lambda *_: None)
     config = {"wiring": wiring, "width": 32, "seeds": 3, "attention": attention}
     together = last(probe({**config, "depths": (1, 2, 5)})).columns[wiring]
