@@ -30,7 +30,7 @@ from app.probes import NUMBERS_VERSION
 from app.site import assets as asset_files
 from app.site.bundle import Runtime
 from app.site.environment import ROOT, Failure
-from app.site.node import node
+from app.site.node import MODULES, node
 from app.site.prerender import PrerenderError, prerender
 from app.site.thumbnail import thumbnail
 from app.text import Directive, Document, Formula, Source, TextError, Typesetter
@@ -85,7 +85,7 @@ class Site:
         self.base = base
         self.lessons = read_lessons(lessons)
         self.sources: Mapping[str, Source] = text.read_sources(lessons / "sources.toml")
-        self.typeset = Typesetter(node(), ROOT / "node_modules" / "katex")
+        self.typeset = Typesetter(node(), MODULES / "katex")
         self.templates = _templates()
 
     def write(self) -> None:

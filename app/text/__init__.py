@@ -1,7 +1,7 @@
 """Lesson text: Markdown with directives, formulas and citations → HTML.
 
     document = read(Path("lessons/warmup/en.md"))
-    rendered = render(document, formulas=typeset(document.formulas), …)
+    rendered = render(document, formulas=Typesetter(node, katex), …)
 
 Nothing here evaluates a string: a text holds words, formulas and the names of directives.
 Whatever is wrong with a text stops the build with one sentence that names file and line.

@@ -1,18 +1,14 @@
 """TeX → HTML with MathML, by KaTeX, all formulas of a build in one Node process."""
 
 import json
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from app.text.errors import TextError
 
 _SCRIPT = Path(__file__).with_name("typeset.mjs")
-_REPOSITORY = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -26,20 +22,18 @@ class Formula:
 
 
 class Typesetter:
-    """KaTeX under Node.
+    """KaTeX under Node: `node` is the program, `katex` the folder of the npm package."""
 
-    `katex` is the folder of the npm package; `node` the program. Without them, `node` is the one
-    beside the running Python (the virtual environment brings it), and KaTeX the one in the
-    project's `node_modules`.
-    """
-
-    def __init__(self, node: Path | None = None, katex: Path | None = None) -> None:
+    def __init__(self, node: Path, katex: Path) -> None:
         self._node = node
-        self.katex = katex or _REPOSITORY / "node_modules" / "katex"
+        self.katex = katex
         self._done: dict[tuple[str, bool], str] = {}
 
     def prepare(self, formulas: Iterable[Formula]) -> None:
-        """Typesets what is not typeset yet. Raises TextError at the first broken formula."""
+        """Typesets what is not typeset yet, all in one process.
+
+        Raises TextError at the first broken formula, and when KaTeX is not there.
+        """
         wanted = {(f.tex, f.display): f for f in formulas if (f.tex, f.display) not in self._done}
         if not wanted:
             return
@@ -64,7 +58,7 @@ class Typesetter:
                 self.katex, None, "KaTeX is not there; `npm ci` in the project's folder brings it."
             )
         done = subprocess.run(
-            [str(self._program), str(_SCRIPT), str(self.katex)],
+            [str(self._node), str(_SCRIPT), str(self.katex)],
             input=json.dumps(batch),
             capture_output=True,
             encoding="utf-8",
@@ -74,15 +68,3 @@ class Typesetter:
             raise TextError(_SCRIPT, None, f"Node ended with an error: {done.stderr.strip()}")
         answers: list[dict[str, str]] = json.loads(done.stdout)
         return answers
-
-    @cached_property
-    def _program(self) -> Path:
-        if self._node is not None:
-            return self._node
-        beside = Path(sys.executable).with_name("node")
-        if beside.exists():
-            return beside
-        found = shutil.which("node")
-        if found is None:
-            raise TextError(_SCRIPT, None, "no Node was found to typeset the formulas with.")
-        return Path(found)

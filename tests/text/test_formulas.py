@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from app.site import node
 from app.text import Formula, TextError, Typesetter
 
 HERE = Path("lessons/warmup/en.md")
@@ -11,7 +12,7 @@ HERE = Path("lessons/warmup/en.md")
 
 @pytest.fixture(scope="module")
 def typeset() -> Typesetter:
-    return Typesetter()
+    return Typesetter(node.node(), node.MODULES / "katex")
 
 
 def test_a_formula_is_html_with_mathml(typeset: Typesetter) -> None:
@@ -45,4 +46,4 @@ def test_a_broken_formula_is_named_with_file_and_line(typeset: Typesetter, tex: 
 
 def test_without_katex_a_sentence_says_how_to_get_it(tmp_path: Path) -> None:
     with pytest.raises(TextError, match="npm ci"):
-        Typesetter(katex=tmp_path)(Formula("x", False, HERE))
+        Typesetter(node.node(), tmp_path)(Formula("x", False, HERE))
