@@ -72,7 +72,7 @@ def _measured(
     layers = Layers(stack, config["seed"], samples)
     x0 = draw_inputs(stack, config["seed"], samples)
     courses = {w: course(config, (w, stack.depth), stack, samples, x0) for w in config["wiring"]}
-    walks = {w: Walk(WIRINGS[w], of.start) for w, of in courses.items()}
+    walks = {w: Walk(WIRINGS[w], of.start, stack.depth) for w, of in courses.items()}
     for index in range(2 * stack.depth):
         matrices = yield from layers.matrices(index)
         for w, walk in walks.items():
@@ -90,13 +90,15 @@ class Walk:
     """A wiring's way through a stack, with all the stacks beside it that differ in one respect:
     two layers merged, one dropped, or all pairs merged."""
 
-    def __init__(self, wiring: Wiring, start: Array) -> None:
+    def __init__(self, wiring: Wiring, start: Array, depth: int) -> None:
         self.wiring = wiring
         self.steps: list[Step] = []
         self.layers: list[Array] = [start]  # x₀, x₁ … as far as we are
         self._state = start
         self._merging: tuple[Array, Array] | None = None
-        self._variants = np.empty((0, *start.shape))  # dropped and merged, in turn, as they arise
+        # Dropped and merged in turn, as they arise: 2N − 1 of them in the end.
+        self._variants = np.empty((2 * depth - 1, *start.shape))
+        self._arisen = 0
         self._pairs: tuple[Array, Array] = (start, start)  # where the pair begins, and where we are
         self._pair_source = start
 
@@ -112,14 +114,15 @@ class Walk:
         self._take_pairs(step, matrices, ends_layer)
         yield
         rows = max(1, PART // self._state.size)
-        for first in range(0, len(self._variants), rows):
-            part = slice(first, first + rows)
+        for first in range(0, self._arisen, rows):
+            part = slice(first, min(first + rows, self._arisen))
             self._variants[part] = step(self._variants[part], matrices)
             yield
         self.steps.append(step)
         if ends_layer:
-            arising = [self.layers[-1]] + ([self._merging[1]] if self._merging else [])
-            self._variants = np.concatenate([self._variants, np.stack(arising)])
+            for variant in [self.layers[-1], *([self._merging[1]] if self._merging else [])]:
+                self._variants[self._arisen] = variant
+                self._arisen += 1
             self.layers.append(self._state)
 
     def _take_pairs(self, step: Step, matrices: list[Array], ends_layer: bool) -> None:

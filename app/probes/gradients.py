@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from app.nn.stack import StackConfig
+from app.nn.stack import StackConfig, Step
 from app.nn.tensor import Array
 from app.probes import theory
 from app.probes.backward import (
+    Loss,
     back,
     begun,
     draw_loss,
@@ -112,11 +113,14 @@ def _last_layers(
     """‖∂L/∂W‖ of the last layer of the stack cut off after each of its layers in `depths`:
     (samples, N) per lane, NaN at other depths."""
     courses = yield from begun(config, lanes(config, config["depths"]), stack, samples)
+    ends = {
+        lane: {lane[1]} if is_another_for_every_depth(config, lane[0]) else set(config["depths"])
+        for lane in courses
+    }
     norms: dict[Lane, Array] = {
         lane: np.full((len(samples), lane[1]), math.nan) for lane in courses
     }
-    states: dict[Lane, list[Any]] = {lane: [of.start] for lane, of in courses.items()}
-    taken: dict[Lane, list[Any]] = {lane: [] for lane in courses}
+    layers = {lane: _Layer(lane, of.start) for lane, of in courses.items()}
     loss = draw_loss(config, stack, samples)
     wanted, position = stack.matrices[config["matrix"]]
     held: list[list[Array]] = []
@@ -124,34 +128,50 @@ def _last_layers(
         yield
         if drawn is None:
             continue
-        place = drawn.index % len(stack.sublayers)
         if drawn.begins_layer:
             held = []
-        if place < wanted:  # nothing goes back that far
+        if len(held) < wanted:  # nothing goes back that far
             held.append([])
         else:
             held.append(drawn.matrices if drawn.ends_layer else [m.copy() for m in drawn.matrices])
-        for lane, lane_course in courses.items():
+        for lane, layer in layers.items():
             if drawn.layer >= lane[1]:
                 continue
-            if drawn.begins_layer:
-                states[lane], taken[lane] = states[lane][-1:], []
-            step = lane_course.next(drawn.matrices)
-            taken[lane].append(step)
-            states[lane].append(step(states[lane][-1], drawn.matrices))
+            layer.take(courses[lane].next(drawn.matrices), drawn.matrices, drawn.begins_layer)
             yield
-            whole = lane[1] if is_another_for_every_depth(config, lane[0]) else drawn.layer + 1
-            if drawn.ends_layer and drawn.layer + 1 == whole and whole in config["depths"]:
-                g = loss_gradient(loss, lane, states[lane][-1])
-                for before in reversed(range(wanted, len(stack.sublayers))):
-                    at = position if before == wanted else None
-                    g, norm = back(taken[lane][before], states[lane][before], held[before], at, g)
-                    yield
-                assert norm is not None
+            if drawn.ends_layer and drawn.layer + 1 in ends[lane]:
+                norm = yield from layer.norm_by_matrix(loss, held, wanted, position)
                 index = drawn.index - len(stack.sublayers) + 1 + wanted
-                scale = matrix_scale(lane, stack, index, position)
-                norms[lane][:, drawn.layer] = norm / scale
+                norms[lane][:, drawn.layer] = norm / matrix_scale(lane, stack, index, position)
     return norms
+
+
+class _Layer:
+    """The layer that a lane is in: the states in it so far, and the steps between them."""
+
+    def __init__(self, lane: Lane, start: Array) -> None:
+        self.lane, self.states = lane, [start]
+        self.steps: list[Step] = []
+
+    def take(self, step: Step, matrices: list[Array], begins_layer: bool) -> None:
+        if begins_layer:
+            self.states, self.steps = self.states[-1:], []
+        self.steps.append(step)
+        self.states.append(step(self.states[-1], matrices))
+
+    def norm_by_matrix(
+        self, loss: Loss, held: list[list[Array]], wanted: int, position: int
+    ) -> Generator[None, None, Array]:
+        """‖∂L/∂W‖, (samples,), of the matrix of that position in the sublayer wanted, were this
+        layer the last one."""
+        g = loss_gradient(loss, self.lane, self.states[-1])
+        for place in reversed(range(wanted + 1, len(self.steps))):
+            g, _ = back(self.steps[place], self.states[place], held[place], None, g)
+            yield
+        _, norm = back(self.steps[wanted], self.states[wanted], held[wanted], position, g)
+        yield
+        assert norm is not None
+        return norm
 
 
 def _against_depth(config: dict[str, Any], values: dict[str, Array]) -> Result:
