@@ -82,7 +82,11 @@ def test_without_a_format_a_table_for_eyes_and_the_summary(capsys):
     assert "fits pre_ln log slope" in blocks[3]
 
 
-@pytest.mark.parametrize("name", ["beta", "estimate", "sensitivity", "training"])
+STACKS = ("attenuation", "beta", "depth", "estimate", "gradients", "jacobian", "last_layer",
+          "norms", "sensitivity", "wirings")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*STACKS, "training"])
 def test_help_names_every_option_with_what_is_allowed(capsys, name):
     code, out, _ = run(capsys, "probe", name, "--help")
     text = " ".join(out.split())
@@ -91,6 +95,36 @@ def test_help_names_every_option_with_what_is_allowed(capsys, name):
         assert f"--{option.name}" in text
         assert option.allowed in text
         assert f"(default: {option.format(option.default)})" in text
+
+
+def test_every_probe_of_stacks_is_there():
+    assert set(STACKS) == set(terminal.probes()) - {"training"}
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_every_probe_prints_a_table_and_the_same_as_csv_and_json(capsys, name):
+    takes = options_of(terminal.probes()[name].takes)
+    small = {"depth": 3, "depths": "1,2,3", "width": 16, "seeds": 2, "tokens": 3}
+    arguments = [x for o, value in small.items() if o in takes for x in (f"--{o}", value)]
+    code, table, err = run(capsys, "probe", name, *arguments)
+    assert (code, err) == (0, "")
+    answer = json.loads(run(capsys, "probe", name, *arguments, "--json")[1])
+    header, *rows = csv.reader(io.StringIO(run(capsys, "probe", name, *arguments, "--csv")[1]))
+    assert header == list(answer["columns"])
+    assert len(rows) == len(answer["columns"][header[0]])
+    assert answer["probe"] == name
+    assert set(answer["config"]) == set(takes)
+    assert all(column in table for column in header)
+    assert answer["summary"]["seeds"] == 2
+
+
+def test_a_table_keeps_apart_wirings_whose_names_begin_alike(capsys):
+    wirings = ["--wiring", "admin,admin_constant"]
+    _, out, _ = run(capsys, "probe", "estimate", *wirings, "--depths", "1,2", *SMALL)
+    first, second, *_ = out.split("\n\n")
+    assert first.split()[:2] == ["depth", "admin"]
+    assert second.split()[:2] == ["depth", "admin_constant"]
+    assert "constant" not in first
 
 
 def test_training_has_a_row_per_step(capsys):
