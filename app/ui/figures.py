@@ -54,7 +54,6 @@ class Chart:
             y_range=Range1d(start=_NOWHERE[0], end=_NOWHERE[1]),
             min_border_right=_LABEL_SPACE,
         )
-        self.plot.stylesheets = []
         self.plot.xaxis[0].ticker = FixedTicker(ticks=[])
         self.plot.xgrid.visible = False
         self.plot.yaxis[0].ticker.desired_num_ticks = 5

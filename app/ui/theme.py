@@ -150,10 +150,6 @@ FIGURE: dict[str, str] = {
 LEGEND = """
 :host { background-color: var(--nl-paper, #fdfcfa) !important; max-width: 100%; }
 .bk-label { color: var(--nl-ink, #1c1f24) !important; font: 13px/1.4 var(--nl-font) !important; }
-.bk-grid { column-gap: 16px !important; }
-@media (max-width: 480px) {
-  .bk-grid { grid: auto-flow / max-content !important; }
-}
 """
 
 
@@ -184,28 +180,23 @@ def contrast(one: str, other: str) -> float:
 # ---------------------------------------------------------------------------- figures
 
 
-def figure(**options: Any) -> Any:
+def figure(*, height: int = 320, **options: Any) -> Any:
     """A Bokeh figure as every figure here is: wide as its place, and deaf to wheel and pan.
 
     Without a tool that listens to pan or scroll BokehJS gives the canvas `touch-action: auto`, so
     the page scrolls over it. Axis labels must not hold `$…$`: it would fetch MathJax.
     """
-    height = options.pop("height", 320)
     plot = bokeh_figure(
         sizing_mode="stretch_width",
         min_width=0,
-        height=height,
         tools="",
         toolbar_location=None,
+        height=height,
         output_backend="canvas",
         background_fill_color=None,  # the page's paper shows through; besides, BokehJS clears its
         border_fill_color=None,  # canvas half a pixel short, and old paper would stay at the edge
         **options,
     )
-    # On a phone the legend takes one column; the frame would pay for it.
-    plot.stylesheets = [
-        f"@media (max-width: 480px) {{ :host {{ height: {height + 90}px !important; }} }}"
-    ]
     plot.toolbar.logo = None
     plot.outline_line_color = LIGHT.rule
     plot.axis.axis_label_text_font_style = "normal"
