@@ -79,7 +79,7 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self, body: bool) -> None:
         """Send what the address names, or say that it has not changed or that there is none."""
         path = urlsplit(self.path).path
-        if self.server.base.startswith(path) and path != self.server.base:
+        if path in ("/", self.server.base[:-1]) and path != self.server.base:
             return self.redirect(self.server.base)
         file = self.find(path)
         if file is not None and file.is_dir():
