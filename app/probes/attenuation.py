@@ -43,7 +43,7 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     stack = stack_config(config, config["depth"])
     values: dict[str, Array] = {}
     alone: Array = np.empty(0)
-    for samples in runs_to_keep(stack, config["seeds"]):
+    for samples in runs_to_keep(config, stack):
         norms = yield from gradient_norms(config, stack, samples, None)
         for w, of in norms.items():
             at_layers = of.stream[:, :: len(stack.sublayers)]

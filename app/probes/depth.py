@@ -54,7 +54,7 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
         yield _result(config, values)
         return
     values = {}
-    for samples in runs_to_keep(stack, config["seeds"]):
+    for samples in runs_to_keep(config, stack):
         fresh = yield from _measured(config, stack, samples)
         for w, of in fresh.items():
             before = values.get(w)

@@ -214,11 +214,14 @@ def kept_bytes(stack: StackConfig, samples: int) -> int:
     return 8 * samples * stack.depth * sum(sublayer.size for sublayer in stack.sublayers)
 
 
-def runs_to_keep(stack: StackConfig, seeds: int) -> Iterator[range]:
-    """Samples 0 … seeds − 1 in runs whose matrices are kept, or one by one where not even one
-    sample's are."""
-    for samples in runs(stack, 0, seeds):
-        size = max(1, KEPT // kept_bytes(stack, 1))
+def runs_to_keep(config: Mapping[str, Any], stack: StackConfig) -> Iterator[range]:
+    """Samples 0 … seeds − 1 in runs whose matrices and states of all wirings are kept, or one by
+    one where not even one sample's are."""
+    sublayers = stack.depth * len(stack.sublayers)
+    streams = sum(WIRINGS[wiring].streams for wiring in config["wiring"])
+    states = 8 * streams * sublayers * stack.tokens * stack.width
+    size = max(1, KEPT // (kept_bytes(stack, 1) + 2 * states))
+    for samples in runs(stack, 0, config["seeds"]):
         for first in range(samples.start, samples.stop, size):
             yield range(first, min(first + size, samples.stop))
 

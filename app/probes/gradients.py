@@ -62,7 +62,7 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
     values: dict[str, Array] = {}
-    for samples in runs_to_keep(stack, config["seeds"]):
+    for samples in runs_to_keep(config, stack):
         norms = yield from gradient_norms(config, stack, samples, config["matrix"])
         for w, of in norms.items():
             values[w] = np.concatenate([values.get(w, of.matrix[:0]), of.matrix])

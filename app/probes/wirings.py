@@ -40,17 +40,15 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     still at work. Raises ValueError for a config that `validated` refuses.
     """
     config = validated(config, TAKES)
-    deepest, profiled = stack_config(config, max(config["depths"])), config["depth"]
+    deepest, profiled = (stack_config(config, n) for n in (max(config["depths"]), config["depth"]))
     values: dict[Lane, Array] = {}
     norms: dict[str, Array] = {}
-    for samples in runs_to_keep(stack_config(config, profiled), config["seeds"]):
+    for samples in runs_to_keep(config, profiled):
         moved = yield from perturbed(config, deepest, samples)
         values = {
             lane: np.concatenate([values.get(lane, of[:0]), of]) for lane, of in moved.items()
         }
-        fresh = yield from gradient_norms(
-            config, stack_config(config, profiled), samples, config["matrix"]
-        )
+        fresh = yield from gradient_norms(config, profiled, samples, config["matrix"])
         for w, of in fresh.items():
             norms[w] = np.concatenate([norms.get(w, of.matrix[:0]), of.matrix])
         yield _result(config, at_depths(config, values, config["depths"]), norms)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from app.nn.stack import BLOCK, StackConfig, draw_layer
+from app.nn.wirings import WIRINGS
 from app.probes import attenuation, depth, draws, gradients, jacobian, norms, wirings
 from app.probes.draws import Layers
 
@@ -107,6 +108,7 @@ def test_no_more_than_two_blocks_are_drawn_between_two_pauses(monkeypatch, probe
     assert total > 0
 
 
+ALL = ",".join(WIRINGS)
 LARGE = {"width": 768, "ff": 4, "attention": "softmax", "seeds": 1}
 
 
@@ -120,6 +122,11 @@ LARGE = {"width": 768, "ff": 4, "attention": "softmax", "seeds": 1}
         (norms.measure, {**LARGE, "depth": 1, "tokens": 32}),
         (gradients.measure, {"depth": 48, "width": 128, "seeds": 6, "tokens": 32}),
         (depth.measure, {"depth": 24, "width": 64, "seeds": 24}),
+        (depth.measure, {"depth": 32, "width": 64, "seeds": 12, "tokens": 32}),
+        (
+            wirings.measure,
+            {"wiring": ALL, "depths": 2, "depth": 32, "width": 64, "seeds": 6, "tokens": 32},
+        ),
     ],
 )
 def test_a_probe_stays_within_64_megabytes(last, probe, config):
