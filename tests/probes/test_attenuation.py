@@ -47,8 +47,8 @@ def test_nor_at_the_width_of_the_article(last, agrees, loss, reference):
     whole = result.summary["whole"]["post_ln"]
     assert agrees(whole["geomean"], whole["geomean_se"], reference, 0.05)
     losses = np.diff(np.log10(result.columns["post_ln_geomean"]))[-6:]
-    assert (losses > 0.03).all()
-    assert (losses < 0.09).all()
+    assert 0.05 < losses.mean() < 0.07  # the most in the last layer, ever less before it
+    assert (np.diff(losses) > 0).all()
 
 
 def test_nor_is_pre_ln_s_gradient_the_identity(last):

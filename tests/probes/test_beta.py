@@ -46,6 +46,27 @@ def test_pre_ln_s_sum_is_linear_in_its_logarithm(last):
     assert law["slope"] == pytest.approx(0.97, abs=0.12)  # Σβ² ± 0.04 over a range of ln 4
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"ff": 4, "width": 64},
+        {"attention": "softmax", "width": 64},
+        {"attention": "softmax", "ff": 4, "width": 128},
+        {"tokens": 24, "width": 64},
+        {"width": 256},
+    ],
+    ids=str,
+)
+def test_both_laws_hold_in_every_setting(last, config):
+    depths, sums_of = range(1, 49), {}
+    columns = last(beta.measure({"depth": 48, "seeds": 24, **config})).columns
+    for wiring in ("post_ln", "pre_ln"):
+        sums_of[wiring] = fits(depths, [sum(columns[wiring][: 2 * n]) for n in depths])
+    assert sums_of["post_ln"]["linear"]["r2"] > 0.999 > sums_of["post_ln"]["log"]["r2"]
+    assert sums_of["pre_ln"]["log"]["r2"] > 0.97 > sums_of["pre_ln"]["linear"]["r2"]
+
+
 def test_each_sublayer_s_mean_lies_on_the_parameter_free_curve_at_large_width(last):
     result = last(beta.measure({"depth": 6, "width": 256, "seeds": 24, "ff": 2}))
     for wiring in ("post_ln", "pre_ln"):

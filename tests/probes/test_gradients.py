@@ -16,7 +16,7 @@ from app.nn.stack import (
     output,
     states,
 )
-from app.nn.tensor import Tensor
+from app.nn.tensor import Tensor, operation
 from app.nn.wirings import WIRINGS, Place
 from app.probes import theory
 from app.probes.gradients import DECODER_SLOPE, measure, measure_last
@@ -187,6 +187,33 @@ def test_the_root_comes_from_the_final_norm(last, monkeypatch):
     assert abs(linear["mean"]) <= 4 * np.hypot(linear["se"], 0.02)
     ce = last(measure_last(config)).summary["slope"]["pre_ln"]
     assert abs(ce["mean"] - 0.23) <= 4 * np.hypot(ce["se"], 0.02)
+
+
+def test_a_norm_without_its_projections_looks_right_in_the_last_layer_only(last, monkeypatch):
+    """Half as much again or more in Post-LN's first layer, N = 24: the mistake to be looked for."""
+
+    @operation
+    def careless(x):
+        centred = x - x.mean(-1, keepdims=True)
+        scale = np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
+        return centred / scale, lambda g: (g / scale,)
+
+    config = {"wiring": "post_ln", "depth": 24, "seeds": 24}
+    right = np.array(last(measure(config)).columns["post_ln"])
+    monkeypatch.setitem(WIRINGS, "post_ln", replace(WIRINGS["post_ln"], norm=careless))
+    wrong = np.array(last(measure(config)).columns["post_ln"])
+    assert wrong[-1] / right[-1] == pytest.approx(1, abs=0.06)
+    assert 1.3 < wrong[0] / right[0] < 1.9
+
+
+def test_the_norm_of_a_matrix_s_gradient_grows_with_the_width(last):
+    """∝ d for `linear`, as in the theorem's d√ln d but for the logarithm, which is of its bound."""
+    config = {"depth": 4, "loss": "linear", "seeds": 32}
+    small, large = (last(measure({**config, "width": width})) for width in (64, 192))
+    for wiring in ("post_ln", "pre_ln"):
+        ratio = large.columns[wiring][-1] / small.columns[wiring][-1]
+        errors = [r.columns[f"{wiring}_se"][-1] / r.columns[wiring][-1] for r in (large, small)]
+        assert ratio == pytest.approx(3, rel=4 * np.hypot(*errors) + 0.02)
 
 
 DECODER = {"depth": 6, "stack": "decoder", "attention": "softmax", "ff": 2, "tokens": 24}
