@@ -20,6 +20,7 @@ from app.experiments import EXPERIMENTS
 from app.site import bundle, fetch, licences, node
 
 ARCHIVES = ("stdlib", "numpy", "packages", "app")
+BOKEHJS = ("BokehJS", "noUiSlider", "flatpickr", "DOMPurify", "marked", "Preact")  # and its parts
 UNWANTED = ("pandas", "PIL", "contourpy", "narwhals", "tornado", "requests", "panel_material_ui")
 
 
@@ -165,7 +166,7 @@ def test_notices_name_every_part_with_its_licence(
     runtime: bundle.Runtime, archives: dict[str, zipfile.ZipFile]
 ) -> None:
     text = (runtime.folder / "THIRD_PARTY.txt").read_text(encoding="utf-8")
-    for name in ("Pyodide 0.28.3", "CPython", "Emscripten", "BokehJS", "Mozilla Public License"):
+    for name in ("Pyodide 0.28.3", "CPython", "Emscripten", "Mozilla Public License", *BOKEHJS):
         assert name in text
     packed = {
         path.partition("/")[0]
