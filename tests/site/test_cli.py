@@ -104,18 +104,22 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
         cli.build(tmp_path / "file" / "site")
 
 
-def test_serve_builds_says_where_the_site_is_and_ends_at_ctrl_c(tmp_path: Path) -> None:
+def test_serve_builds_opens_says_where_the_site_is_and_ends_at_ctrl_c(tmp_path: Path) -> None:
     """As a person runs it, with the wanted port taken and the site below a path."""
+    opened = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    browser.chmod(0o755)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         command = [sys.executable, str(ROOT / "build.py"), "serve", "--base=/courses/norm/"]
         server = subprocess.Popen(
-            [*command, f"--port={port}", f"--out={tmp_path / 'site'}"],
+            [*command, f"--port={port}", f"--out={tmp_path / 'site'}", "--open"],
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "BROWSER": str(browser)},
         )
         assert server.stdout is not None
         try:
@@ -129,6 +133,7 @@ def test_serve_builds_says_where_the_site_is_and_ends_at_ctrl_c(tmp_path: Path) 
                 assert b"<html" in answer.read()
             server.send_signal(signal.SIGINT)
             assert server.wait(timeout=20) == 0
+            assert opened.read_text().strip() == found[1]
         finally:
             server.kill()
             server.stdout.close()
@@ -153,6 +158,19 @@ def test_a_change_of_a_source_makes_the_site_anew_and_bytecode_does_not(
     assert "changed: " in said
     assert "en.md" in said
     assert "en.pyc" not in said
+
+
+def test_after_a_change_a_new_process_makes_the_site_and_a_fault_leaves_it_as_it_was(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.rebuild(cli.parse(["serve", "--base=/b/", f"--out={tmp_path / 'site'}"]))
+    assert (tmp_path / "site" / "index.html").is_file()
+    assert "reload the page" in capfd.readouterr().out
+    (tmp_path / "site" / "own.txt").write_text("no part of a site, so nothing is replaced")
+    (tmp_path / "site" / "index.html").write_text("old")
+    assert not cli.rebuild(cli.parse(["serve", f"--out={tmp_path / 'site'}"]))
+    assert (tmp_path / "site" / "index.html").read_text() == "old"
+    assert "the site stays as it was until this is put right" in capfd.readouterr().out
 
 
 def test_the_one_command_says_what_it_can_do() -> None:
