@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import socket
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -115,6 +116,24 @@ def test_a_release_that_was_out_of_reach_is_not_asked_again(
     (tmp_path / "core.wasm").unlink()
     with pytest.raises(Failure, match="the release: out of reach"):
         fetch.fetch([WANTED], tmp_path, [release(net.address)], "core")
+
+
+def test_a_release_that_meets_the_call_with_silence_is_given_up_and_not_called_again(
+    tmp_path: Path, registry: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch, "PATIENCE", 0.2)
+    registry("pyodide", "1.0.0", {"core.wasm": CONTENT, "lock.json": b"{}"})
+    other = fetch.Wanted("lock.json", hashlib.sha256(b"{}").hexdigest())
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        sources = [release(f"http://127.0.0.1:{silent.getsockname()[1]}"), npm("pyodide@1.0.0")]
+        fetch.fetch([WANTED, other], folder, sources, "core")
+        silent.accept()[0].close()
+        silent.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            silent.accept()  # nobody has called twice
+    assert {path.name for path in folder.iterdir()} == {"core.wasm", "lock.json"}
 
 
 def test_an_unwritable_cache_is_said(tmp_path: Path) -> None:
