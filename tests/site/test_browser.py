@@ -63,6 +63,19 @@ def test_no_chromium_is_one_sentence_with_what_was_tried(
     assert "\n" not in said
 
 
+def test_root_on_debian_gets_the_package(only: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands for apt-get here puts down a program as the package would."""
+    program(
+        only,
+        "apt-get",
+        f"""[ "$1" = install ] || exit 0
+        printf '#!/bin/sh\necho Chromium 150.0.1\n' > {only}/chromium
+        /bin/chmod +x {only}/chromium""",
+    )
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert browser.ensure() == only / "chromium"
+
+
 def test_a_failing_apt_get_is_said(only: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(only, "apt-get", "echo 'E: Unable to locate package chromium' >&2; exit 100")
     monkeypatch.setattr("os.geteuid", lambda: 0)
