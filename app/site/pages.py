@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -227,7 +227,7 @@ class Site:
         )
 
     def _wiring_formula(self, directive: Directive, language: str) -> str:
-        wiring = _only_argument(directive, WIRINGS)
+        wiring = _only_argument(directive, diagram.DRAWN)
         return self.templates.get_template("formula.html").render(
             name=wiring,
             title=strings(language)(f"wiring.{wiring}"),
@@ -248,7 +248,7 @@ def _check_experiments(declared: Sequence[type[Experiment]], document: Document)
         )
 
 
-def _only_argument(directive: Directive, known: Mapping[str, object]) -> str:
+def _only_argument(directive: Directive, known: Collection[str]) -> str:
     if len(directive.arguments) != 1 or directive.arguments[0] not in known:
         raise TextError(
             directive.path,

@@ -276,6 +276,21 @@ def test_what_is_wrong_with_a_text_ends_the_build_with_its_place(
     assert re.search(r"zh-Hans\.md:\d+: KaTeX", refusal(whole.replace("$N$", "$N^{$")))
 
 
+@pytest.mark.parametrize("wiring", ["deepnorm", "olmo2", "magic"])
+def test_only_a_wiring_that_can_be_read_off_its_step_has_a_formula(
+    tmp_path: Path, runtime: Runtime, wiring: str
+) -> None:
+    """DeepNorm's step takes a number besides, and OLMo 2's norm is not the LN that would stand."""
+    lessons = tmp_path / "lessons"
+    shutil.copytree(LESSONS, lessons)
+    for language in LANGUAGES:
+        path = lessons / "warmup" / f"{language}.md"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("::formula pre_ln", f"::formula {wiring}"), encoding="utf-8")
+    with pytest.raises(Failure, match=r'en\.md:\d+: "::formula" takes one of post_ln, pre_ln\.'):
+        pages.build(tmp_path / "site", runtime, lessons=lessons)
+
+
 def test_a_lesson_is_called_by_its_folder(tmp_path: Path, runtime: Runtime) -> None:
     lessons = tmp_path / "lessons"
     shutil.copytree(LESSONS / "warmup", lessons / "another")
