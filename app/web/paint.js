@@ -395,10 +395,12 @@
 
   /**
    * BokehJS clears a layer after it has moved the origin by half a pixel, and so leaves a trace of
-   * earlier paintings along two edges.
+   * earlier paintings along two edges. And it outlines a frame without beginning a path: where the
+   * frame has no fill, the last path of the painting before, an axis' old ticks, is drawn with it.
    * @param {{ctx: CanvasRenderingContext2D}} layer
    */
   function clearWhole({ ctx }) {
+    ctx.beginPath();
     ctx.save();
     ctx.resetTransform();
     ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);

@@ -497,17 +497,20 @@ def test_a_figure_painted_again_keeps_no_trace_of_what_it_showed(page: ControlsP
         const {ctx} = canvas.primary;
         const {width, height} = ctx.canvas;
         ctx.fillRect(0, 0, width, height);
+        ctx.beginPath();
+        ctx.rect(2, 2, 8, 8);  // a path that nobody drew
         const [plot] = canvas.plot_views;
         plot.request_repaint();
         plot.repaint();
         const blank = new OffscreenCanvas(width, height);
         const copy = blank.getContext("2d", {willReadFrequently: true});
         copy.drawImage(ctx.canvas, 0, 0);
-        const opaque = (x, y, w, h) =>
-          copy.getImageData(x, y, w, h).data.some((value, i) => i % 4 === 3 && value === 255);
-        return [opaque(0, 0, width, 1), opaque(0, 0, 1, height), opaque(0, 0, width, height)];"""
+        const opaque = (x, y, w, h, least = 255) =>
+          copy.getImageData(x, y, w, h).data.some((value, i) => i % 4 === 3 && value >= least);
+        return [opaque(0, 0, width, 1), opaque(0, 0, 1, height), opaque(1, 1, 11, 11, 1),
+                opaque(0, 0, width, height)];"""
     )
-    assert inked == [False, False, True]  # the upper edge, the left one, the figure
+    assert inked == [False, False, False, True]  # upper edge, left edge, the path, the figure
 
 
 def test_motion_is_left_out_for_those_who_ask_for_that(
