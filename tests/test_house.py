@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,11 +33,12 @@ CHECKS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def packages() -> None:
     node.packages()
 
 
+@pytest.mark.usefixtures("packages")
 @pytest.mark.parametrize("command", CHECKS.values(), ids=CHECKS.keys())
 def test_check(command: list[str]) -> None:
     done = subprocess.run(
@@ -43,3 +46,30 @@ def test_check(command: list[str]) -> None:
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules that a file imports, as far as their package's name."""
+    for statement in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(statement, ast.Import):
+            yield from (alias.name for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom):
+            yield statement.module or "."
+
+
+@pytest.mark.parametrize("package", ["nn", "probes"])
+def test_the_computation_imports_numpy_and_nothing_else_that_has_to_be_installed(
+    package: str,
+) -> None:
+    files = sorted((ROOT / "app" / package).rglob("*.py"))
+    assert files
+    for path in files:
+        for name in imported(path):
+            own = name.startswith(("app.nn", "app.probes"))
+            top = name.partition(".")[0]
+            assert own or top in {"numpy", *sys.stdlib_module_names}, f"{path} imports {name}"
+
+
+def test_nothing_imports_the_lessons() -> None:
+    for path in sorted((ROOT / "app").rglob("*.py")):
+        assert not any(name.partition(".")[0] == "lessons" for name in imported(path)), path
