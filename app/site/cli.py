@@ -50,7 +50,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
             help="where the site will stand on its host, if not at the top",
         )
         command.add_argument("--out", default=SITE, type=Path, help="the folder to write (site/)")
-    serving.add_argument("--port", default=8000, type=int, help="8000; a free one if it is taken")
+    serving.add_argument(
+        "--port", default=8000, type=port_number, help="8000; a free one if it is taken"
+    )
     serving.add_argument("--open", action="store_true", help="open it in the browser")
     serving.add_argument(
         "--watch", action="store_true", help="make it again whenever a file changes"
@@ -75,6 +77,14 @@ def base_path(text: str) -> str:
     """A path with a slash at both ends."""
     path = "/" + text.strip("/") + "/"
     return "/" if path == "//" else path
+
+
+def port_number(text: str) -> int:
+    """A TCP port; argparse says the rest."""
+    number = int(text) if text.isdecimal() else 0
+    if not 1 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"a port is a whole number from 1 to 65535, not {text}")
+    return number
 
 
 def benches() -> list[str]:

@@ -49,6 +49,13 @@ def test_an_unknown_option_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
     assert "--bsae" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "http"])
+def test_what_is_no_port_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.parse(["serve", f"--port={port}"])
+    assert "a port is a whole number from 1 to 65535" in capsys.readouterr().err
+
+
 def test_a_site_is_made_once_and_made_again_if_a_file_of_it_is_gone(tmp_path: Path) -> None:
     out = tmp_path / "site"
     cli.build(out)
