@@ -8,7 +8,7 @@ from typing import Any
 
 from app.experiments import laws
 from app.experiments.experiment import Experiment, Run, State
-from app.experiments.sensitivity_answers import DEEPEST, WIRINGS, Answers
+from app.experiments.sensitivity_answers import DEEPEST, WIDE, WIRINGS, Answers
 from app.experiments.sensitivity_figures import Changes, Shares
 from app.experiments.tables import result_table, rows_at
 from app.probes import NUMBERS_VERSION, beta, sensitivity
@@ -83,7 +83,7 @@ class Sensitivity(Experiment):
             *self._comparison(),
             *([say("sensitivity.one_seed")] if self._rests_on_one_seed() else []),
             laws.sentence(say, answers.depth, answers.laws),
-            *([] if answers.wide else [say("sensitivity.geometric")]),
+            *([] if answers.wide else [say("sensitivity.geometric", width=WIDE)]),
             *([] if answers.has_theory else [say("sensitivity.no_theory")]),
             *self._too_large(),
         ]
@@ -183,7 +183,7 @@ class Sensitivity(Experiment):
             ("experiment.details.seeds", self.seeds_in_words(config)),
             ("sensitivity.details.estimate", estimate),
             ("sensitivity.details.measured", measured),
-            ("sensitivity.details.center", say(f"sensitivity.details.{center}")),
+            ("sensitivity.details.center", say(f"sensitivity.details.{center}", width=WIDE)),
             ("experiment.details.version", NUMBERS_VERSION),
         ]
         if answers.has_theory:
