@@ -231,14 +231,14 @@ def _result(config: dict[str, Any], values: Mapping[str, Measured]) -> Result:
 def cosine_curve(wiring: str, depth: int, ff: int, tokens: int) -> list[float]:
     """cos(x_l, x_{l+1}) for d → ∞ and uniform attention: branches are orthogonal to the stream."""
     trace = theory.forward(wiring, depth, ff, tokens)
-    kept = [math.sqrt(m.q_in / m.q_sum) for m in trace]
+    kept = [math.sqrt(m.carry * m.q_in / m.q_sum) for m in trace]
     return [a * f for a, f in zip(kept[::2], kept[1::2], strict=True)]
 
 
 def change_curve(wiring: str, depth: int, ff: int, tokens: int) -> list[float]:
     """‖x_{l+1} − x_l‖/‖x_l‖ for d → ∞ and uniform attention."""
     cosines = cosine_curve(wiring, depth, ff, tokens)
-    if wiring == "post_ln":  # both of length √d
+    if theory.CURVES[wiring].norms_sum:  # both of length √d
         return [math.sqrt(2 - 2 * cosine) for cosine in cosines]
     return [math.sqrt(1 / cosine**2 - 1) for cosine in cosines]
 

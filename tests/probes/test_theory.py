@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from app.nn.wirings import WIRINGS
 from app.probes import theory
 
 DEPTHS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48)
@@ -60,7 +61,7 @@ def test_post_ln_s_sum_before_the_ffn_s_norm_is_three_halves():
 def test_the_last_layer_s_gradient_falls_with_depth_in_pre_ln_only():
     depths = (2, 4, 6, 8, 10, 12, 14, 18, 24)
     slopes = {}
-    for wiring in theory.CURVES:
+    for wiring in ("post_ln", "pre_ln"):
         norms = [math.sqrt(theory.gradients(wiring, n, 1, 5)[-1].w_2) for n in depths]
         slopes[wiring] = np.polyfit(np.log(depths), np.log(norms), 1)[0]
     assert slopes["pre_ln"] == pytest.approx(-0.51, abs=0.005)
@@ -80,6 +81,17 @@ def test_the_gradient_profile_is_the_measured_one(wiring, w_2, w_1):
 
 def test_one_position_alone_has_a_curve_too():
     assert theory.sensitivity_curve("post_ln", [1], 1, 1)[0] > 0
+
+
+def test_admin_s_constant_is_another_one_for_every_depth():
+    whole = theory.sensitivity_curve("admin_constant", (6, 24), 1, 5)
+    assert whole == [theory.sensitivity_curve("admin_constant", [n], 1, 5)[0] for n in (6, 24)]
+    assert whole[0] == theory.noise_moments("admin_constant", 6, 1, 5)[-1]
+    assert whole[0] != theory.noise_moments("admin_constant", 24, 1, 5)[11]
+
+
+def test_every_curve_is_of_a_wiring_that_may_have_uniform_attention():
+    assert all("uniform" in WIRINGS[wiring].attentions for wiring in theory.CURVES)
 
 
 def test_there_is_no_curve_for_softmax_attention():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.nn.wirings import WIRINGS, Wiring
-from app.probes import gradients, sensitivity
+from app.probes import attenuation, beta, depth, gradients, norms, sensitivity, theory
 from app.probes.options import OPTIONS
 from app.probes.wirings import measure
 
@@ -23,10 +23,10 @@ def all_of_them(last):
 
 def test_deepnorm_is_the_flattest_and_falls_as_a_root(all_of_them):
     columns = all_of_them.columns
-    for row, (depth, reference) in enumerate(DEEPNORM.items()):
+    for row, (n, reference) in enumerate(DEEPNORM.items()):
         ours = columns["deepnorm_geomean"][row]
         error = columns["deepnorm_se"][row] / columns["deepnorm"][row] * ours
-        assert abs(ours - reference) <= 4 * np.hypot(error, error + 0.0005), depth
+        assert abs(ours - reference) <= 4 * np.hypot(error, error + 0.0005), n
     # Against N = 1 the fall is a little steeper: its one layer has little to average over.
     exponent = np.polyfit(np.log(DEPTHS[1:]), np.log(columns["deepnorm_geomean"][1:]), 1)[0]
     assert exponent == pytest.approx(-0.5, abs=0.05)
@@ -57,6 +57,48 @@ def test_admin_s_two_forms_are_the_reference_s(all_of_them, agrees, wiring, refe
     row = DEPTHS.index(24)
     ours, error = (all_of_them.columns[f"{wiring}{s}"][row] for s in ("", "_se"))
     assert agrees(ours, error, reference, error + 0.05)
+
+
+@pytest.fixture(scope="module")
+def uniform(last):
+    """What has a curve of its own, d = 128, d_ff = d."""
+    config = {"wiring": OTHERS, "attention": "uniform", "width": 128, "ff": 1, "seeds": 32}
+    return last(measure({**config, "depths": (1, 6, 12, 24), "depth": 12}))
+
+
+OTHERS = ("admin", "admin_constant", "sandwich", "olmo2", "pre_rms")
+
+
+@pytest.mark.parametrize("wiring", OTHERS)
+def test_the_others_lie_on_parameter_free_curves_too(uniform, wiring):
+    """Sensitivities absolutely, W₂'s gradients by their profile."""
+    columns = uniform.columns
+    for ours, error, curve in zip(
+        *(columns[f"{wiring}{suffix}"] for suffix in ("_geomean", "_se", "_theory")), strict=True
+    ):
+        assert -4 * error - curve / 8 <= ours - curve <= 4 * error + curve / 50
+    profile = np.array(uniform.summary["gradients"][wiring]["profile"])
+    curve = np.sqrt([layer.w_2 for layer in theory.gradients(wiring, 12, 1, 5)])
+    np.testing.assert_allclose(profile / profile[-1], curve / curve[-1], rtol=0.15)
+
+
+@pytest.mark.parametrize(
+    ("probe", "slack"),
+    [
+        (norms.measure, 0.03),
+        (beta.measure, 0.03),
+        (attenuation.measure, 0.12),
+        (lambda config: depth.measure({**config, "quantity": "cosine"}), 0.03),
+        (lambda config: depth.measure({**config, "quantity": "change"}), 0.03),
+    ],
+    ids=["norms", "beta", "attenuation", "cosine", "change"],
+)
+def test_and_so_do_all_that_is_measured_of_them(last, probe, slack):
+    config = {"wiring": OTHERS, "attention": "uniform", "width": 128, "ff": 1, "tokens": 5}
+    columns = last(probe({**config, "depth": 8, "seeds": 24})).columns
+    for wiring in OTHERS:
+        ours, error, curve = (np.array(columns[f"{wiring}{s}"]) for s in ("", "_se", "_theory"))
+        assert (np.abs(ours - curve) <= 4 * error + slack * curve).all(), wiring
 
 
 @pytest.mark.parametrize("wiring", ["hyper_connections", "mhc"])
