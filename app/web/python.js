@@ -24,7 +24,7 @@ export const client = new Client(
   },
 );
 
-/** Without it no file of the runtime can be read; shell.js has said so. */
-export const able = "DecompressionStream" in window;
+/** Whether this browser can run Python at all; where not, shell.js has said so. */
+export const able = document.documentElement.dataset.tooOld === undefined;
 
 if (able) client.start();

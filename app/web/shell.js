@@ -5,6 +5,8 @@
 (function () {
   var root = document.documentElement;
   root.dataset.scripted = "";
+  var newEnough = isNewEnough();
+  if (!newEnough) root.dataset.tooOld = "";
   var scheme = takeScheme();
   if (scheme) root.dataset.theme = scheme;
 
@@ -90,7 +92,7 @@
   function sayWhatIsMissing() {
     var status = document.getElementById("status");
     if (!status) return;
-    if (!isNewEnough()) status.textContent = status.dataset.tooOld || "";
+    if (!newEnough) status.textContent = status.dataset.tooOld || "";
     else if (location.protocol === "file:") status.textContent = status.dataset.fromFile || "";
   }
 

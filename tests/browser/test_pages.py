@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, expect
@@ -93,17 +92,21 @@ def test_painting_moves_nothing(new_context: NewContext, host: Host, width: int)
     assert abs(after - before) <= 2
 
 
+@pytest.mark.parametrize(
+    "lack", ["delete window.DecompressionStream", "CSS.supports = () => false"]
+)
 def test_an_old_browser_is_told_so_and_keeps_the_page(
-    new_context: NewContext, host: Host, watch: Any
+    new_context: NewContext, host: Host, lack: str
 ) -> None:
-    watch.allowed = ("DecompressionStream",)
     context = new_context(host.address)
-    context.add_init_script("delete window.DecompressionStream")
+    context.add_init_script(lack)
     page = context.new_page()
     page.goto(f"{host.address}en/warmup/index.html")
     expect(page.locator("#status")).to_have_text(strings("en")("site.too_old"))
     page.locator("section[data-experiment]").scroll_into_view_if_needed()
     page.wait_for_selector("section[data-painted=done]")
+    expect(page.locator("html")).to_have_attribute("data-runtime", "failed")
+    assert "worker.js" not in host.asked
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
