@@ -5,7 +5,7 @@ Every forward also takes complex numbers as if they were real ones (no absolute 
 conjugates), so that a complex step can check every backward to rounding.
 """
 
-from itertools import product as every_combination
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,11 +32,33 @@ def linear(x: Array, weights: Array) -> tuple[Array, Backward]:
 @operation
 def relu(x: Array) -> tuple[Array, Backward]:
     """max(x, 0), entry by entry; its derivative at 0 is taken to be 0."""
+    positive = np.maximum(x, 0.0)
 
     def backward(g: Array) -> tuple[Array, ...]:
-        return (g * (x.real > 0),)
+        return (g * np.sign(positive),)
 
-    return x * (x.real > 0), backward
+    return positive, backward
+
+
+@operation
+def feed_forward(h: Array, w_1: Array, w_2: Array) -> tuple[Array, Backward]:
+    """relu(h W₁) W₂, no bias.  h: (…, T, d), W₁: (…, d, d_ff), W₂: (…, d_ff, d) → (…, T, d).
+
+    Three operations in one, and the tape holds the hidden layer once.
+    """
+    hidden = matrix_product(h, w_1)
+    np.maximum(hidden, 0.0, out=hidden)
+
+    def backward(g: Array) -> tuple[Any, ...]:
+        g_hidden = matrix_product(g, w_2.mT)
+        g_hidden *= np.sign(hidden)
+        return (
+            lambda: matrix_product(g_hidden, w_1.mT),
+            lambda: sum_to(matrix_product(h.mT, g_hidden), w_1.shape),
+            lambda: sum_to(matrix_product(hidden.mT, g), w_2.shape),
+        )
+
+    return matrix_product(hidden, w_2), backward
 
 
 @operation
@@ -45,18 +67,18 @@ def layer_norm(x: Array, epsilon: float = EPSILON) -> tuple[Array, Backward]:
 
     Ba et al. 2016 (arXiv 1607.06450), equations 3 and 4.
     """
-    width = x.shape[-1]
-    centred = x - x.sum(-1, keepdims=True) / width
-    variance = np.einsum("...i,...i->...", centred, centred)[..., None] / width
-    scale = np.sqrt(variance + epsilon)
-    normalised = centred / scale
+    centred = x - mean_of(x)
+    inverse = inverse_root(mean_product(centred, centred), epsilon)
+    normalised = np.multiply(centred, inverse, out=centred)
 
     def backward(g: Array) -> tuple[Array, ...]:
         # Two projections: μ and σ depend on x as well. Without them the last layer looks right
         # and the gradients of a Post-LN stack grow wrongly towards its input.
-        mean = g.sum(-1, keepdims=True) / width
-        along = np.einsum("...i,...i->...", g, normalised)[..., None] / width
-        return ((g - mean - along * normalised) / scale,)
+        g_x = normalised * -mean_product(g, normalised)
+        g_x += g
+        g_x -= mean_of(g)
+        g_x *= inverse
+        return (g_x,)
 
     return normalised, backward
 
@@ -67,16 +89,41 @@ def rms_norm(x: Array, epsilon: float = EPSILON) -> tuple[Array, Backward]:
 
     Zhang and Sennrich 2019 (arXiv 1910.07467), equation 4.
     """
-    width = x.shape[-1]
-    mean_square = np.einsum("...i,...i->...", x, x)[..., None] / width
-    scale = np.sqrt(mean_square + epsilon)
-    normalised = x / scale
+    inverse = inverse_root(mean_product(x, x), epsilon)
+    normalised = x * inverse
 
     def backward(g: Array) -> tuple[Array, ...]:
-        along = np.einsum("...i,...i->...", g, normalised)[..., None] / width
-        return ((g - along * normalised) / scale,)
+        g_x = normalised * -mean_product(g, normalised)
+        g_x += g
+        g_x *= inverse
+        return (g_x,)
 
     return normalised, backward
+
+
+def mean_of(x: Array) -> Array:
+    """Over the last axis, which stays with length 1: one product with (1/d, …, 1/d)."""
+    return np.asarray(np.vecdot(shares(x.shape[-1]), x))[..., None]
+
+
+def mean_product(x: Array, y: Array) -> Array:
+    """Mean of xᵢyᵢ over the last axis, which stays with length 1."""
+    # vecdot takes the conjugate of the first, and `conj` of real numbers is they themselves.
+    return np.asarray(np.vecdot(x.conj(), y))[..., None] / x.shape[-1]
+
+
+def inverse_root(mean_square: Array, epsilon: float) -> Array:
+    """1/√(mean_square + ε): few divisions, so that the many are products."""
+    root: Array = np.sqrt(mean_square + epsilon)
+    return np.reciprocal(root, out=root)
+
+
+@cache
+def shares(n: int) -> Array:
+    """(1/n, …, 1/n), shape (n,)."""
+    equal = np.full(n, 1 / n)
+    equal.flags.writeable = False
+    return equal
 
 
 def zero_centred_rms_norm(x: Any, w: Any = 0.0) -> Any:
@@ -92,17 +139,20 @@ def uniform_attention(h: Array, value: Array, causal: bool = False) -> tuple[Arr
     h: (…, T, d); W_V: (…, d, d).  The assumption of Xiong et al. 2020, Theorem 1.
     Given a memory of as many positions for h, it is uniform cross-attention.
     """
-    tokens = h.shape[-2]
     if causal:
         return _mean_of_the_past(h, value)
-    mean = h.sum(-2, keepdims=True) / tokens  # (…, 1, d)
+    tokens = h.shape[-2]
+    averaging = shares(tokens)[None]  # (1, T)
+    mean = averaging @ h  # (…, 1, d)
 
     def backward(g: Array) -> tuple[Any, ...]:
-        total = g.sum(-2, keepdims=True)  # (…, 1, d)
-        each = matrix_product(total, value.mT) / tokens
-        return np.broadcast_to(each, h.shape), lambda: sum_to(mean.mT * total, value.shape)
+        g_mean = averaging @ g
+        return (
+            lambda: matrix_product(g_mean, value.mT).repeat(tokens, axis=-2),
+            lambda: sum_to(mean.mT * (g_mean * tokens), value.shape),
+        )
 
-    return np.broadcast_to(matrix_product(mean, value), h.shape), backward
+    return matrix_product(mean, value).repeat(tokens, axis=-2), backward
 
 
 def _mean_of_the_past(h: Array, value: Array) -> tuple[Array, Backward]:
@@ -223,33 +273,48 @@ def matrix_product(x: Array, y: Array) -> Array:
 
     Small matrices by `@`, large ones by einsum. NumPy in Pyodide has no BLAS, and there `@` walks
     through large matrices badly; natively BLAS starts threads for them, which on a busy machine
-    wait for each other. GFLOP/s per k × n, m = 5, several seeds, best of many:
+    wait for each other. GFLOP/s for W of k × n, T = 5, several seeds, best of many:
 
-                          32×32  64×64  64×256  128×128  128×512  512×128  256×256  512×512
-        Pyodide   @         5      6      2       2.5      1        2.4      1.7      1
-        0.28.3    einsum    1.7    3.7    6       5.7      7        6.2      6.7      7.2
-        native    @        13     18     20      19       19       19       18      0.1–18
-                  einsum    3.3    7     11      10       12       11       12       12
+                                32×32  64×64  64×256  128×128  128×512  512×128  256×256  512×512
+        x W     Pyodide  @        5      6      2       2.5      1        2.4      1.7      1
+                         einsum   1.7    3.7    6       5.7      7        6.2      6.7      7.2
+                native   @       13     18     20      19       19       19       18      0.1–18
+                         einsum   3.3    7     11      10       12       11       12       12
+        g Wᵀ    Pyodide  @               6.2    4.6     5        4.3
+                         einsum          4      6.6     6        7.4
+        xᵀ g    Pyodide  @               3.9    4.1     4        4.1
+                         einsum          3.7    5.8     5.2      6.5
+                native   @              30     31      32       33
+                         einsum          7     10       9.5     10.5
 
+    Where the two disagree the browser decides: that is where a reader waits.
     The choice depends on shapes alone, never on a clock or the platform, or a link would not
     give the same digits twice.
     """
     m, (k, n) = x.shape[-2], y.shape[-2:]
-    if k * n > 64 * 64 or m * k * n > 2**19:
+    if max(k, m) * n > 64 * 64 or m * k * n > 2**19:
         return _product_by_einsum(x, y)
     return x @ y
 
 
 def _product_by_einsum(x: Array, y: Array) -> Array:
+    if x.shape[:-2] != y.shape[:-2]:
+        batch = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+        x = np.broadcast_to(x, batch + x.shape[-2:])
+        y = np.broadcast_to(y, batch + y.shape[-2:])
+    out = np.empty((*x.shape[:-1], y.shape[-1]), np.result_type(x, y))
+    _fill_by_einsum(out, x, y)
+    return out
+
+
+def _fill_by_einsum(out: Array, x: Array, y: Array) -> None:
     """Matrix by matrix: over a batch axis einsum would choose its loops, and so its rounding, by
     the size of the batch."""
-    batch = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
-    x = np.broadcast_to(x, batch + x.shape[-2:])
-    y = np.broadcast_to(y, batch + y.shape[-2:])
-    out = np.empty((*batch, x.shape[-2], y.shape[-1]), np.result_type(x, y))
-    for i in every_combination(*map(range, batch)):
-        np.einsum("mk,kn->mn", x[i], y[i], out=out[i])
-    return out
+    if out.ndim == 2:
+        np.einsum("mk,kn->mn", x, y, out=out)
+        return
+    for matrices in zip(out, x, y, strict=True):
+        _fill_by_einsum(*matrices)
 
 
 def _heads(x: Array) -> Array:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ class StackConfig:
     tokens: int = 5
     stack: str = "encoder"
 
-    @property
+    @cached_property
     def sublayers(self) -> tuple[Sublayer, ...]:
         """The sublayers of every layer, in order: attention and FFN, or in a decoder three."""
         d, hidden = self.width, self.width * self.ff
@@ -77,6 +77,11 @@ class Sublayer:
     kind: str
     matrices: dict[str, tuple[int, int]]
     function: Callable[..., Any]
+
+    @cached_property
+    def scaled(self) -> int:
+        """How many of its matrices a wiring's `beta` scales."""
+        return sum(name in SCALED for name in self.matrices)
 
     @property
     def size(self) -> int:
@@ -127,8 +132,9 @@ def softmax_attention(
 
 def feed_forward(h: Any, w_1: Any, w_2: Any, inner_norm: Callable[[Any], Any] | None = None) -> Any:
     """relu(h W₁) W₂, no bias.  h: (…, T, d), W₁: (…, d, d_ff), W₂: (…, d_ff, d) → (…, T, d)."""
-    hidden = ops.relu(ops.linear(h, w_1))
-    return ops.linear(hidden if inner_norm is None else inner_norm(hidden), w_2)
+    if inner_norm is None:
+        return ops.feed_forward(h, w_1, w_2)
+    return ops.linear(inner_norm(ops.relu(ops.linear(h, w_1))), w_2)
 
 
 # ---------------------------------------------------------------- a wiring's way through a stack
@@ -203,7 +209,7 @@ class Course:
         numbers = dict(wiring.numbers(place, self._noise(index)))
         if self._profile is not None:
             numbers["omega"] = self._profile.next(sublayer.branch(matrices, memory=self._memory))
-        gain = wiring.beta(place) ** sum(name in SCALED for name in sublayer.matrices)
+        gain = wiring.beta(place) ** sublayer.scaled
         return Step(wiring, sublayer, numbers, gain, self._memory)
 
 

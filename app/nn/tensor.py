@@ -7,7 +7,7 @@ Tensor that knows its parents, and `Tensor.backward` walks that record from the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -33,7 +33,7 @@ class Tensor:
     def __init__(
         self,
         value: Any,
-        parents: tuple[Any, ...] = (),
+        parents: Sequence[Tensor | None] = (),
         backward: Backward | None = None,
     ) -> None:
         self.value: Array = np.asarray(value)
@@ -48,7 +48,7 @@ class Tensor:
     @property
     def operands(self) -> list[Tensor]:
         """The Tensors that this one was made from, in the order in which they were given."""
-        return [parent for parent in self._parents if isinstance(parent, Tensor)]
+        return [parent for parent in self._parents if parent is not None]
 
     def __add__(self, other: Any) -> Tensor:
         return add(self, other)  # type: ignore[no-any-return]
@@ -69,17 +69,24 @@ class Tensor:
             if self.value.size != 1:
                 raise ValueError(f"backward starts from one number, not from shape {self.shape}.")
             gradient = np.ones_like(self.value)
-        arrived: dict[int, Array] = {id(self): gradient}
-        for tensor in _from_the_end(self):
-            gradient = arrived.pop(id(tensor))
+        waiting = _uses(self)
+        arrived: dict[Tensor, Array] = {self: gradient}
+        ready = [self]
+        while ready:
+            tensor = ready.pop()
+            gradient = arrived.pop(tensor)
             tensor.grad = gradient if tensor.grad is None else tensor.grad + gradient
             if tensor._backward is None:
                 continue
             for parent, part in zip(tensor._parents, tensor._backward(gradient), strict=True):
-                if isinstance(parent, Tensor):
-                    part = part() if callable(part) else part
-                    before = arrived.get(id(parent))
-                    arrived[id(parent)] = part if before is None else before + part
+                if parent is None:
+                    continue
+                part = part() if callable(part) else part
+                before = arrived.get(parent)
+                arrived[parent] = part if before is None else before + part
+                waiting[parent] -= 1
+                if not waiting[parent]:
+                    ready.append(parent)
 
 
 def operation(forward: Callable[..., tuple[Array, Backward]]) -> Callable[..., Any]:
@@ -91,11 +98,12 @@ def operation(forward: Callable[..., tuple[Array, Backward]]) -> Callable[..., A
 
     @wraps(forward)
     def apply(*operands: Any, **constants: Any) -> Any:
-        if not any(isinstance(operand, Tensor) for operand in operands):
+        parents = [operand if isinstance(operand, Tensor) else None for operand in operands]
+        if not any(parents):
             return forward(*operands, **constants)[0]
         values = [o.value if isinstance(o, Tensor) else np.asarray(o) for o in operands]
         value, backward = forward(*values, **constants)
-        return Tensor(value, operands, backward)
+        return Tensor(value, parents, backward)
 
     return apply
 
@@ -122,25 +130,28 @@ def multiply(x: Array, y: Array) -> tuple[Array, Backward]:
 
 def sum_to(g: Array, shape: tuple[int, ...]) -> Array:
     """Undo a broadcast in a gradient: sum `g` over the axes along which `shape` was repeated."""
+    if g.shape == shape:
+        return g
     extra = g.ndim - len(shape)
     repeated = [
         extra + axis for axis, n in enumerate(shape) if n == 1 and g.shape[extra + axis] > 1
     ]
     axes = (*range(extra), *repeated)
-    return np.asarray(g.sum(axis=axes, keepdims=True)).reshape(shape) if axes else g
+    return np.asarray(g.sum(axis=axes, keepdims=True)).reshape(shape)
 
 
-def _from_the_end(root: Tensor) -> Iterator[Tensor]:
-    """All Tensors that `root` depends on, each after everything that was computed from it."""
-    order: list[Tensor] = []
-    seen: set[int] = set()
-    pending: list[tuple[Tensor, bool]] = [(root, False)]
+def _uses(root: Tensor) -> dict[Tensor, int]:
+    """Every Tensor that `root` depends on, and how often an operation of them took it: so often a
+    part of its gradient arrives."""
+    uses = {root: 0}
+    pending = [root]
     while pending:  # a loop, not recursion: 48 layers are deeper than Python's stack likes
-        tensor, done = pending.pop()
-        if done:
-            order.append(tensor)
-        elif id(tensor) not in seen:
-            seen.add(id(tensor))
-            pending.append((tensor, True))
-            pending.extend((parent, False) for parent in tensor.operands)
-    return reversed(order)
+        for parent in pending.pop()._parents:
+            if parent is None:
+                continue
+            if parent in uses:
+                uses[parent] += 1
+            else:
+                uses[parent] = 1
+                pending.append(parent)
+    return uses
