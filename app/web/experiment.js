@@ -41,6 +41,9 @@ export class Experiment {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #clock;
   #opening = false;
+  #unpaintable = false;
+  /** @type {string | null} what was pressed before there was a session */
+  #press = null;
 
   /** @param {HTMLElement} section @param {Surroundings} surroundings */
   constructor(section, surroundings) {
@@ -53,8 +56,10 @@ export class Experiment {
     this.state = { ...this.stored.state };
     /** @type {State} what figures and words show */
     this.shown = { ...this.stored.state };
-    /** @type {string[]} */
-    this.notes = [];
+    /** @type {string[]} what was wrong with the link: said until the reader changes a value */
+    this.faults = [];
+    /** @type {string[]} what waits for Python, or went wrong in it */
+    this.waits = [];
   }
 
   /** Take a link's values: before anything is painted, so that nobody sees others as his. @param {State} state */
@@ -96,6 +101,8 @@ export class Experiment {
       state: (message, newest) => this.#queue(() => this.#say(message, newest)),
       error: (sentence) => this.#queue(() => this.#failed(sentence)),
     });
+    if (this.#press !== null) this.#session.press(this.#press);
+    this.#press = null;
   }
 
   close() {
@@ -112,8 +119,30 @@ export class Experiment {
     this.#mark();
   }
 
-  /** Sentences of the page itself: what a link got wrong, what waits for Python. @param {string[]} sentences */
+  /** The figures cannot be drawn (a script of theirs did not come), so nothing will be computed either. */
+  unpainted() {
+    this.#unpaintable = true;
+    this.#enter("error");
+    this.#wait([say(this.surroundings.strings, "unpainted")]);
+    this.#mark();
+  }
+
+  /** Say what a link got wrong. @param {string[]} sentences */
   note(sentences) {
+    this.faults = sentences;
+    this.#note();
+  }
+
+  /** @param {string[]} sentences */
+  #wait(sentences) {
+    if (this.waits.join() === sentences.join()) return;
+    this.waits = sentences;
+    this.#note();
+  }
+
+  /** Sentences of the page itself, beside Python's own. */
+  #note() {
+    const sentences = [...this.faults, ...this.waits];
     let note = this.section.querySelector("[data-note]");
     if (!note && sentences.length === 0) return;
     if (!note) {
@@ -134,6 +163,7 @@ export class Experiment {
   #moved(name, value) {
     if (this.state[name] === value) return;
     this.state = { ...this.state, [name]: value };
+    this.waits = [];
     this.note([]);
     if (this.#session?.settled) this.#enter("computing");
     this.#session?.set(this.state);
@@ -145,9 +175,11 @@ export class Experiment {
   #pressed(action) {
     if (this.#runtime !== "live") {
       const key = this.#runtime === "failed" ? "status_failed" : "waiting";
-      this.note(action === "stop" ? [] : [say(this.surroundings.strings, key)]);
+      this.#wait(action === "stop" ? [] : [say(this.surroundings.strings, key)]);
     }
-    this.#session?.press(action);
+    // Painted for its link's sake, an experiment can be pressed before it is near enough to open.
+    if (this.#session) this.#session.press(action);
+    else this.#press = action === "stop" ? null : action;
   }
 
   /** @param {import("./protocol.js").Opened} message */
@@ -183,7 +215,7 @@ export class Experiment {
     this.#enter(newest ? status : "computing");
     this.section.toggleAttribute("data-progress", total > 0 && status === "computing");
     this.section.style.setProperty("--progress", total > 0 ? String(done / total) : "0");
-    if (this.#runtime === "live") this.note([]);
+    if (this.#runtime === "live") this.#wait([]);
     this.#mark();
     const detail = { experiment: this.name, seq, status, done, total, shown, newest };
     this.section.dispatchEvent(new CustomEvent("normlab:state", { bubbles: true, detail }));
@@ -192,7 +224,7 @@ export class Experiment {
   /** @param {string} sentence */
   #failed(sentence) {
     this.#enter("error");
-    if (sentence) this.note([sentence]); // else the experiment's own notice says it
+    if (sentence) this.#wait([sentence]); // else the experiment's own notice says it
   }
 
   /** @param {string} state */
@@ -215,8 +247,8 @@ export class Experiment {
     const part = this.section.querySelector('[data-part="stale"]');
     this.section.toggleAttribute("data-stale", stale);
     if (!part) return;
-    const key = this.#runtime === "failed" ? "stale_failed" : this.#runtime === "live" ? "stale" : "stale_waiting";
-    const text = stale ? say(this.surroundings.strings, key, { shown: this.#difference() }) : "";
+    const key = { failed: "stale_failed", live: "stale", loading: "stale_waiting" }[this.#runtime];
+    const text = stale ? say(this.surroundings.strings, this.#unpaintable ? "stale_unpainted" : key, { shown: this.#difference() }) : "";
     if (part.textContent !== text) part.textContent = text;
   }
 

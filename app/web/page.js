@@ -95,6 +95,7 @@ async function open(experiment) {
     await experiment.open();
   } catch (fault) {
     console.error(fault); // it could not be painted; the others can
+    experiment.unpainted();
   }
 }
 

@@ -61,6 +61,18 @@ def test_a_retry_fetches_again_and_becomes_live_with_the_readers_values(
     assert "N = 11" in lesson.part("sentence")
 
 
+def test_a_page_without_bokeh_says_so_and_promises_nothing(lesson: Lesson) -> None:
+    lesson.host.faults["bokeh.min.js"] = missing
+    lesson.watch.allowed = ("404", "okeh")
+    lesson.open("?depth=20").until(state="error")
+    note = lesson.section.locator("[data-note]")
+    expect(note).to_contain_text("could not be drawn")
+    lesson.until(runtime="live")
+    expect(note).to_contain_text("could not be drawn")
+    expect(lesson.section.locator('[data-part="stale"]')).to_contain_text("were not computed")
+    assert "N = 12" in lesson.part("sentence")
+
+
 def test_a_worker_that_dies_gives_a_message_and_a_retry_keeps_the_readers_values(
     lesson: Lesson,
 ) -> None:

@@ -72,8 +72,8 @@ def test_a_move_just_before_leaving_is_in_the_address(lesson: Lesson) -> None:
 
 
 def test_what_a_link_gets_wrong_is_said_and_put_right(lesson: Lesson) -> None:
-    lesson.host.hold("python.gz.bin")
-    lesson.open("?depth=500&dpeth=3&sensitivity.attention=linear&v=0").painted()
+    held = lesson.host.hold("python.gz.bin")
+    lesson.open("?depth=500&dpeth=3&sensitivity.attention=linear&seeds=4&v=0").painted()
     note = lesson.section.locator("[data-note]")
     expect(note).to_contain_text("Depth N: 500 is outside 1 … 48, so 48 is used")
     expect(note).to_contain_text("“linear” is no value")
@@ -81,6 +81,14 @@ def test_what_a_link_gets_wrong_is_said_and_put_right(lesson: Lesson) -> None:
     expect(note).to_contain_text("version 0")
     assert lesson.state()["depth"] == "48"
     assert lesson.state()["attention"] == "uniform"
+    lesson.button("perturb").click()  # what waits for Python is said as well, not instead
+    expect(note).to_contain_text("as soon as Python has started")
+    held.set()
+    lesson.ready()
+    expect(note).not_to_contain_text("as soon as Python has started")
+    expect(note).to_contain_text("Depth N: 500 is outside 1 … 48, so 48 is used")
+    lesson.keys("depth", "Home")
+    expect(note).to_be_empty()
 
 
 def test_an_unprefixed_key_is_understood(lesson: Lesson) -> None:

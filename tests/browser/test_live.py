@@ -90,6 +90,16 @@ def test_what_the_reader_did_meanwhile_is_computed(lesson: Lesson) -> None:
     expect(lesson.section.locator("[data-note] p")).to_have_count(0)
 
 
+def test_a_press_before_the_experiment_is_near_is_kept(lesson: Lesson) -> None:
+    """A link's values are painted at once: its buttons can be pressed before it has a session."""
+    held = lesson.host.hold("python.gz.bin")
+    lesson.open(FEW).until(painted="done")
+    lesson.button("perturb").dispatch_event("click")  # which scrolls nothing into view
+    expect(lesson.section.locator("[data-note]")).to_contain_text("as soon as Python has started")
+    held.set()
+    lesson.part_with("sentence", "At N")
+
+
 def test_a_keyboards_move_changes_figure_sentence_and_address(lesson: Lesson) -> None:
     lesson.open(FEW).ready()
     before = lesson.columns("beta")
