@@ -131,15 +131,29 @@ def build(out: Path = SITE, base: str = "/") -> None:
         raise Failure(f"Cannot write {out} ({error.strerror}); name another with --out.") from error
     try:
         pages.build(scratch / "new", runtime, base)
-        if out.exists():
-            out.rename(scratch / "old")
-        (scratch / "new").rename(out)
+        replace(out, scratch / "new", aside=scratch / "old")
     except OSError as error:
         raise Failure(f"Cannot write {out} ({error.strerror}); name another with --out.") from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     stamp.write()
     say(f"{out} is ready, made in {time.monotonic() - started:.1f} s")
+
+
+def replace(out: Path, new: Path, aside: Path) -> None:
+    """Move the folder `new` to `out`; what is there goes aside, and comes back should that fail.
+
+    Raises OSError.
+    """
+    there = out.exists()
+    if there:
+        out.rename(aside)
+    try:
+        new.rename(out)
+    except OSError:
+        if there:
+            aside.rename(out)
+        raise
 
 
 def may_be_replaced(out: Path) -> bool:

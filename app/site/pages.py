@@ -195,7 +195,7 @@ class Site:
             "lesson": lesson.slug,
             "runtime": root + self.runtime_folder,
             "files": [
-                {"name": file.name, "bytes": file.bytes, "sha256": file.sha256}
+                {"name": file.name, "bytes": file.bytes}
                 for file in self.runtime.files
                 if file.name != RUNTIME_NOTICES
             ],

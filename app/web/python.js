@@ -18,10 +18,7 @@ export const config = JSON.parse(document.getElementById("normlab-page")?.textCo
 
 export const client = new Client(
   () => new Worker(new URL(config.worker, document.baseURI), { type: "module" }),
-  {
-    runtime: new URL(config.runtime, document.baseURI).href,
-    files: config.files.map(({ name, bytes }) => ({ name, bytes })),
-  },
+  { runtime: new URL(config.runtime, document.baseURI).href, files: config.files },
 );
 
 /** Whether this browser can run Python at all; where not, shell.js has said so. */

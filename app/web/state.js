@@ -51,16 +51,15 @@ export function parse(query, experiments) {
 
 /**
  * The query that says `states`: what differs from the defaults, and the version of the numbers. Empty when
- * nothing differs. `prefixed` false: for a page with one experiment whose links shall be short (an embed).
+ * nothing differs.
  * @param {Record<string, State>} states @param {Record<string, Spec>} experiments @param {string} version
- * @param {boolean} [prefixed]
  */
-export function format(states, experiments, version, prefixed = true) {
+export function format(states, experiments, version) {
   const pairs = [];
   for (const [experiment, { options, defaults }] of Object.entries(experiments)) {
     for (const { name } of options) {
       const text = states[experiment]?.[name] ?? defaults[name];
-      if (text !== defaults[name]) pairs.push([prefixed ? `${experiment}.${name}` : name, text]);
+      if (text !== defaults[name]) pairs.push([`${experiment}.${name}`, text]);
     }
   }
   if (pairs.length === 0) return "";

@@ -184,3 +184,13 @@ def test_the_one_command_says_what_it_can_do() -> None:
     said = subprocess.check_output([sys.executable, str(ROOT / "build.py"), "--help"], text=True)
     for command in ("build", "serve", "test", "bench", "lock"):
         assert command in said
+
+
+def test_a_site_that_cannot_be_replaced_stays(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "index.html").write_text("as it was")
+    with pytest.raises(FileNotFoundError):
+        cli.replace(site, tmp_path / "never made", aside=tmp_path / "aside")
+    assert (site / "index.html").read_text() == "as it was"
+    assert not (tmp_path / "aside").exists()

@@ -101,11 +101,6 @@ test("a link says what differs from the defaults, and the version", () => {
   assert.deepEqual(parse(query, experiments).states, states);
 });
 
-test("an embed's link is unprefixed", () => {
-  const { gradients } = experiments;
-  assert.equal(format({ gradients: { depth: "9", seed: "0" } }, { gradients }, "1", false), "?depth=9&v=1");
-});
-
 test("states are the same when every option has the same text", () => {
   assert.ok(same({ a: "1", b: "2" }, { b: "2", a: "1" }));
   assert.ok(!same({ a: "1" }, { a: "2" }));
