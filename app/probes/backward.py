@@ -43,8 +43,9 @@ def draw_loss(config: Mapping[str, Any], stack: StackConfig, samples: range) -> 
 
 @dataclass(frozen=True)
 class Norms:
-    """‖∂L/∂x‖ of every state x₀ … of the residual stream, (samples, sublayers + 1), and ‖∂L/∂W‖ of
-    the wanted matrix in every layer, (samples, N); Frobenius norms over positions and width."""
+    """‖∂L/∂x‖ of every state x₀ … of the residual stream, (samples, sublayers + 1), by a change of
+    all streams alike where there are several; and ‖∂L/∂W‖ of the wanted matrix in every layer,
+    (samples, N). Frobenius norms over positions and width."""
 
     stream: Array
     matrix: Array
@@ -72,7 +73,7 @@ def gradient_norms(
         for lane in courses
     }
     for lane, g in arriving.items():
-        norms[lane].stream[:, total] = length(g)
+        norms[lane].stream[:, total] = length(by_all_streams(lane, g))
     wanted = stack.matrices.get(matrix or "", (-1, -1))
     for index in reversed(range(total)):
         layer, place = divmod(index, len(layers.sublayers))
@@ -82,7 +83,7 @@ def gradient_norms(
             arriving[lane], norm = back(
                 steps[lane][index], states[lane].pop(), matrices, position, arriving[lane]
             )
-            norms[lane].stream[:, index] = length(arriving[lane])
+            norms[lane].stream[:, index] = length(by_all_streams(lane, arriving[lane]))
             if norm is not None:
                 scale = matrix_scale(lane, stack, index, position)
                 norms[lane].matrix[:, layer] = norm / scale
@@ -119,6 +120,11 @@ def back(
     step(x, held).backward(g)
     assert x.grad is not None
     return x.grad, None if position is None else length(held[position].grad)
+
+
+def by_all_streams(lane: Lane, g: Array) -> Array:
+    """∂L/∂x, (samples, T, d), where the same is added to every stream."""
+    return g if WIRINGS[lane[0]].streams == 1 else np.asarray(g.sum(1))
 
 
 def matrix_scale(lane: Lane, stack: StackConfig, index: int, position: int | None) -> float:
