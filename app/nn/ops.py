@@ -292,7 +292,9 @@ def matrix_product(x: Array, y: Array) -> Array:
     give the same digits twice.
     """
     m, (k, n) = x.shape[-2], y.shape[-2:]
-    if max(k, m) * n > 64 * 64 or m * k * n > 2**19:
+    large = k * n > 64 * 64 or m * k * n > 2**19
+    large_sum_of_few = k < HEAD_WIDTH and m * n > 64 * 64  # xᵀ g, over few positions
+    if large or large_sum_of_few:
         return _product_by_einsum(x, y)
     return x @ y
 

@@ -75,18 +75,24 @@ class Tensor:
         while ready:
             tensor = ready.pop()
             gradient = arrived.pop(tensor)
-            tensor.grad = gradient if tensor.grad is None else tensor.grad + gradient
+            tensor._receive(gradient)
             if tensor._backward is None:
                 continue
             for parent, part in zip(tensor._parents, tensor._backward(gradient), strict=True):
                 if parent is None:
                     continue
                 part = part() if callable(part) else part
+                if parent._backward is None:  # an end, which passes nothing on
+                    parent._receive(part)
+                    continue
                 before = arrived.get(parent)
                 arrived[parent] = part if before is None else before + part
                 waiting[parent] -= 1
                 if not waiting[parent]:
                     ready.append(parent)
+
+    def _receive(self, gradient: Array) -> None:
+        self.grad = gradient if self.grad is None else self.grad + gradient
 
 
 def operation(forward: Callable[..., tuple[Array, Backward]]) -> Callable[..., Any]:
@@ -141,13 +147,13 @@ def sum_to(g: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _uses(root: Tensor) -> dict[Tensor, int]:
-    """Every Tensor that `root` depends on, and how often an operation of them took it: so often a
-    part of its gradient arrives."""
+    """Every Tensor on the way from `root` to the ends of the record, and how often an operation
+    among them took it: so many parts of its gradient arrive."""
     uses = {root: 0}
     pending = [root]
     while pending:  # a loop, not recursion: 48 layers are deeper than Python's stack likes
         for parent in pending.pop()._parents:
-            if parent is None:
+            if parent is None or parent._backward is None:
                 continue
             if parent in uses:
                 uses[parent] += 1
