@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from app.nn.ops import mean_of, mean_product
 from app.nn.stack import StackConfig, draw_inputs
 from app.nn.tensor import Array
 from app.nn.wirings import WIRINGS
@@ -95,7 +96,8 @@ def _squares(
 
 def _mean_variance(x: Array) -> Array:
     """Var over the width, averaged over positions (and streams): (samples, …, d) → (samples,)."""
-    return np.asarray(x.var(-1).reshape(len(x), -1).mean(-1))
+    centred = x - mean_of(x)
+    return np.asarray(mean_product(centred, centred).reshape(len(x), -1).mean(-1))
 
 
 def _result(config: dict[str, Any], squares: dict[str, Array]) -> Result:
