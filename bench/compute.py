@@ -228,7 +228,7 @@ def last(said: str) -> str:
 
 
 def of_layers(n: int) -> Case:
-    return Case(f"{n} layers", f"layers_{n}", "passes", (1, 64, n), 3 if n < 300 else 1)
+    return Case(f"{n} layers", f"layers_{n}", "passes", (1, 64, n), max(2, 300 // n))
 
 
 def compare(case: Case, sides: Sequence[Side], repeats: int) -> dict[str, float]:
