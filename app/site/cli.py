@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -74,9 +75,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def base_path(text: str) -> str:
-    """A path with a slash at both ends."""
-    path = "/" + text.strip("/") + "/"
-    return "/" if path == "//" else path
+    """A path with a slash at both ends; argparse says the rest."""
+    steps = text.strip("/").split("/") if text.strip("/") else []
+    if not all(re.fullmatch(r"[\w.~%-]+", step) and set(step) != {"."} for step in steps):
+        raise argparse.ArgumentTypeError(f"a base is a path like /courses/norm/, not {text}")
+    return "/" + "".join(f"{step}/" for step in steps)
 
 
 def port_number(text: str) -> int:

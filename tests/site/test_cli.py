@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import signal
@@ -88,6 +89,20 @@ def test_a_build_that_fails_leaves_the_old_site_and_nothing_else(
         cli.build(out)
     assert (out / "index.html").read_text() == "old"
     assert left_over(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [("", "/"), ("/", "/"), ("courses", "/courses/"), ("/courses/norm/", "/courses/norm/")],
+)
+def test_a_base_is_given_a_slash_at_both_ends(text: str, path: str) -> None:
+    assert cli.base_path(text) == path
+
+
+@pytest.mark.parametrize("text", ["https://a.org/norm/", "/../norm/", "/a b/", '/"norm/', "/a//b/"])
+def test_what_is_no_path_is_refused_as_a_base(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="a base is a path like"):
+        cli.base_path(text)
 
 
 def test_only_a_site_is_ever_replaced(tmp_path: Path) -> None:
