@@ -1,4 +1,4 @@
-// Starts Python before anything else: as an async module this runs while Bokeh's scripts are still on their way.
+// Starts Python as soon as the line is free for it: as an async module this runs before Bokeh's scripts do.
 
 import { Client } from "./client.js";
 
@@ -24,4 +24,22 @@ export const client = new Client(
 /** Whether this browser can run Python at all; where not, shell.js has said so. */
 export const able = document.documentElement.dataset.tooOld === undefined;
 
-if (able) client.start();
+if (able) void figuresAreHere().then(() => client.start());
+
+/**
+ * Once the scripts that paint the figures have come, or failed to: on a slow line Python's many bytes
+ * must not hold them up. They need not have run yet.
+ * @returns {Promise<void>}
+ */
+function figuresAreHere() {
+  const awaited = new Set([...document.querySelectorAll("script[defer]")].map((script) => /** @type {HTMLScriptElement} */ (script).src));
+  return new Promise((resolve) => {
+    if (document.readyState === "complete") resolve();
+    addEventListener("DOMContentLoaded", () => resolve());
+    addEventListener("load", () => resolve());
+    new PerformanceObserver((list) => {
+      for (const { name } of list.getEntries()) awaited.delete(name);
+      if (awaited.size === 0) resolve();
+    }).observe({ type: "resource", buffered: true });
+  });
+}

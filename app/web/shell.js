@@ -12,9 +12,11 @@
 
   if (root.dataset.chooses === "language") goToLanguage();
 
-  document.addEventListener("DOMContentLoaded", function () {
+  // When the text is there, which on a slow line is long before the deferred scripts are.
+  document.addEventListener("readystatechange", function () {
+    if (document.readyState !== "interactive") return;
     offerSchemes();
-    sayWhatIsMissing();
+    sayHowItStands();
   });
   document.addEventListener("click", carryChoices, true);
   document.addEventListener("auxclick", carryChoices, true); // into another tab, with the middle button
@@ -88,12 +90,13 @@
     if (target.dataset.carries === "state") target.hash = location.hash;
   }
 
-  /** Where Python can never come, the status line says so, once and in words. */
-  function sayWhatIsMissing() {
+  /** What comes first, or that Python can never come: the status line says so before any module does. */
+  function sayHowItStands() {
     var status = document.getElementById("status");
     if (!status) return;
     if (!newEnough) status.textContent = status.dataset.tooOld || "";
     else if (location.protocol === "file:") status.textContent = status.dataset.fromFile || "";
+    else status.textContent = status.dataset.first || "";
   }
 
   function isNewEnough() {
