@@ -44,7 +44,7 @@ milliseconds; each figure is the median over the repeats of the best of several 
            gradient by the input and every matrix; the matrices are there already
 estimate, perturbation, profile
            the default answers of the probes `sensitivity` and `gradients`, 24 seeds at d = 128,
-           drawing included, which is up to half of it
+           drawing included, which is most of an estimate in Pyodide
 20 steps   of training, Pre-LN, at the setting of the lesson's contrast, float32; ours also reports
            what tells a run that learns from one that is stuck
 pyodide ÷ native, pyodide ÷ torch: below 1, Pyodide is the faster.
