@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/compute.py`
 
 from app.site import environment, fetch, node  # noqa: E402
-from app.site.environment import Failure  # noqa: E402
+from app.site.environment import Failure, explain_pip, explain_venv  # noqa: E402
 from bench import harness  # noqa: E402
 
 TORCH = ("torch==2.13.0", "numpy==2.2.5")  # NumPy, or PyTorch complains that it is missing
@@ -202,12 +202,12 @@ def torch_python(venv: Path) -> Path | None:
         if not has_torch(environment.venv_python(venv)):
             environment.say("installing PyTorch beside the project, for this bench alone")
             try:
-                environment.run([sys.executable, "-m", "venv", "--clear", str(venv)], last)
+                environment.run([sys.executable, "-m", "venv", "--clear", str(venv)], explain_venv)
                 pip = [str(environment.venv_python(venv)), "-m", "pip", "install", "--no-input"]
-                environment.run([*pip, "--disable-pip-version-check", *TORCH], last)
+                environment.run([*pip, "--disable-pip-version-check", *TORCH], explain_pip)
             except Failure as failure:
                 shutil.rmtree(venv, ignore_errors=True)
-                environment.say(f"PyTorch cannot be had ({failure}); its column stays empty.")
+                environment.say(f"PyTorch cannot be had, its column stays empty. {failure}")
                 return None
     return environment.venv_python(venv)
 
@@ -218,10 +218,6 @@ def has_torch(python: Path) -> bool:
         return False
     done = subprocess.run([str(python), "-c", "import torch"], capture_output=True, check=False)
     return done.returncode == 0
-
-
-def last(said: str) -> str:
-    return environment.last_line(said)
 
 
 # --- measuring and telling --------------------------------------------------------------------
