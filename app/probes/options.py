@@ -187,7 +187,19 @@ def validated(
     return checked
 
 
+# Multiplications in one product of an FFN, T·d·d_ff: what a time slice and 64 MB allow for.
+PRODUCT = 2**24
+
+
 def _refuse_what_does_not_go_together(config: Mapping[str, Any]) -> None:
+    if {"tokens", "width", "ff"} <= config.keys():
+        width, ff = config["width"], config["ff"]
+        most = int(PRODUCT // (width * width * ff))
+        if config["tokens"] > most:
+            raise ValueError(
+                f"tokens must be 1 … {most} where width is {width} and ff {ff}; it was "
+                f"'{config['tokens']}'."
+            )
     for wiring in config.get("wiring", ()):
         fitting = WIRINGS[wiring].attentions
         attention = config.get("attention", fitting[0])

@@ -162,3 +162,10 @@ def test_a_refusal_is_one_sentence_that_names_what_is_allowed(config, sentence):
     with pytest.raises(ValueError, match=sentence) as refusal:
         validated(config)
     assert "\n" not in str(refusal.value)
+
+
+def test_more_tokens_than_a_time_slice_allows_are_refused_with_what_fits():
+    assert validated({"width": 768, "ff": 4, "tokens": 7})["tokens"] == 7
+    with pytest.raises(ValueError, match=r"tokens must be 1 … 7 where width is 768 and ff 4"):
+        validated({"width": 768, "ff": 4, "tokens": 8})
+    assert validated({"width": 512, "tokens": 32})["tokens"] == 32

@@ -264,8 +264,8 @@ def test_no_more_than_two_blocks_are_drawn_between_two_pauses(monkeypatch, confi
 @pytest.mark.parametrize(
     "config",
     [
-        {"width": 768, "ff": 4, "depths": 1, "seeds": 2, "tokens": 32},
-        {"width": 768, "ff": 4, "depths": 1, "seeds": 1, "tokens": 32, "attention": "softmax"},
+        {"width": 768, "ff": 4, "depths": 1, "seeds": 2, "tokens": 7},
+        {"width": 768, "ff": 4, "depths": 1, "seeds": 1, "tokens": 7, "attention": "softmax"},
         {"width": 16, "ff": 1, "depths": 2, "seeds": 256, "tokens": 32, "attention": "softmax"},
         {"depths": 3, "seeds": 24},
     ],
