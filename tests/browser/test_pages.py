@@ -80,9 +80,13 @@ def test_painting_moves_nothing(new_context: NewContext, host: Host, width: int)
     page.goto(f"{host.address}en/warmup/index.html", wait_until="commit")
     below = page.locator("#limits")
     below.wait_for()
-    page.wait_for_function(
-        """document.fonts.status === "loaded"
-          && [...document.fonts].some((it) => it.status === "loaded")"""
+    # Not `wait_for_function`: it evaluates its string again and again, which the policy forbids.
+    page.evaluate(
+        """async () => {
+          const arrived = () => document.fonts.status === "loaded"
+            && [...document.fonts].some((it) => it.status === "loaded");
+          while (!arrived()) await new Promise(requestAnimationFrame);
+        }"""
     )
     before = below.evaluate("it => it.getBoundingClientRect().top + scrollY")
     paint.set()
