@@ -1,7 +1,8 @@
 """Every word that an experiment shows, by language: `strings("en")("sensitivity.sentence", n=3)`.
 
-The words stand in `strings/<language>.toml`, one file per language, the same keys in each.
-A text may have plural forms; its table then holds `one` and `other`, and `n` chooses.
+The words stand in `strings/<language>/`, one folder per language, the same files and keys in each:
+one file per experiment, and what they share in `options`, `experiment` and `page`. {places} are
+filled in. A text may have plural forms; its table then holds `one` and `other`, and `n` chooses.
 """
 
 import tomllib
@@ -22,9 +23,9 @@ class Strings:
     better found by a test than by a reader.
     """
 
-    def __init__(self, language: str, tables: Mapping[str, Any]) -> None:
+    def __init__(self, language: str, texts: Mapping[str, str | dict[str, str]]) -> None:
         self.language = language
-        self._texts: dict[str, str | dict[str, str]] = dict(_flat(tables))
+        self._texts = dict(texts)
 
     def __call__(self, key: str, **values: object) -> str:
         text = self._texts[key]
@@ -55,8 +56,14 @@ def strings(language: str) -> Strings:
         raise ValueError(
             f"There are no texts in the language {language!r}; there are {', '.join(LANGUAGES)}."
         )
-    text = (files(__package__) / "strings" / f"{language}.toml").read_text(encoding="utf-8")
-    return Strings(language, tomllib.loads(text))
+    folder = files(__package__) / "strings" / language
+    texts: dict[str, Any] = {}
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        for key, text in _flat(tomllib.loads(file.read_text(encoding="utf-8"))):
+            if key in texts:
+                raise ValueError(f"{language}/{file.name}: the text {key!r} stands elsewhere too.")
+            texts[key] = text
+    return Strings(language, texts)
 
 
 def _flat(tables: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, Any]]:
