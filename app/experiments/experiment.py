@@ -25,7 +25,7 @@ from bokeh.plotting import figure
 from app.probes.options import Notice
 from app.probes.result import Result
 from app.ui import markup
-from app.ui.controls import Control, button
+from app.ui.controls import Control, Pick, button
 from app.ui.figures import Chart
 from app.ui.markup import Table
 from app.ui.numbers import percent, significant
@@ -57,6 +57,9 @@ class Experiment(ABC):
 
     name: ClassVar[str]
     runs: ClassVar[Sequence[Run]]
+    """What is computed; none for an experiment that only draws what it holds."""
+    code: ClassVar[Sequence[Any]] = ()
+    """Modules and functions to be shown as its code, besides its probes and wirings."""
 
     def __init__(self, language: str) -> None:
         self.say: Strings = strings(language)
@@ -109,6 +112,15 @@ class Experiment(ABC):
     def details(self) -> list[tuple[str, str]]:
         """What ran: terms and descriptions."""
 
+    @property
+    def wirings(self) -> Sequence[str]:
+        """Names of the wirings that ran, whose diagrams and formulas stand below."""
+        return tuple(self.runs[0].config(self.values).get("wiring", ())) if self.runs else ()
+
+    def extra_parts(self) -> dict[str, str]:
+        """HTML for places (`data-part`) of the experiment's own board, by place."""
+        return {}
+
     # ------------------------------------------------------------------ from outside: read
 
     @property
@@ -126,8 +138,9 @@ class Experiment(ABC):
 
     def roots(self) -> dict[str, Model]:
         """Every model that is painted by itself, by slot, always in this order."""
+        painted = {name: c for name, c in self.controls.items() if not isinstance(c, Pick)}
         return {
-            **{f"control:{name}": control.model for name, control in self.controls.items()},
+            **{f"control:{name}": control.model for name, control in painted.items()},
             **{f"button:{name}": control.model for name, control in self.buttons.items()},
             **{f"figure:{slot}": chart.plot for slot, chart in self.charts.items()},
         }
@@ -209,6 +222,12 @@ class Experiment(ABC):
         else:
             self._advance()
         return (self._undrawn and self._drawable()) or self._next() is not None
+
+    def learn(self, other: Experiment) -> None:
+        """Take over the finished answers of the same experiment, say in another language."""
+        for name, work in self.works.items():
+            work.learn(other.works[name])
+        self._aim()
 
     # ------------------------------------------------------------------ for the subclass
 
@@ -294,12 +313,13 @@ class Experiment(ABC):
             "sentence": markup.sentences(self.sentences(), self.say("experiment.between")),
             "table": "".join(markup.table(table) for table in self.tables()),
             "details": markup.descriptions(self.details()) + self._timing(),
+            **self.extra_parts(),
         }
         self._set_buttons()
 
     def _timing(self) -> str:
         """How long it took, in an element of its own: the only words that a clock writes."""
-        if self.where is None:
+        if self.where is None or not self.works:
             return ""
         seconds = significant(sum(work.seconds for work in self.works.values()), 2)
         words = self.say("experiment.timing", seconds=seconds, where=self.where)
@@ -367,6 +387,13 @@ class Work:
             else:
                 self.start()
         return True
+
+    def learn(self, other: Work) -> None:
+        """Know what the other has answered already."""
+        self._kept.update(other._kept)
+        if repr(self.config) in self._kept:
+            self.drop()
+            self.config = None
 
     def start(self) -> None:
         """Begin, from the first seed, or go on after a pause."""

@@ -2,14 +2,11 @@
 
 from dataclasses import dataclass
 
-from app.experiments.experiment import Experiment
-
 
 @dataclass(frozen=True)
 class Lesson:
-    """`slug` is its folder and its address, `order` its place in the course. The sources are
-    those that its text cites."""
+    """`slug` is its folder and its address, `order` its place in the course. Its experiments are
+    those that its text shows, its sources those that its text cites."""
 
     slug: str
     order: int
-    experiments: tuple[type[Experiment], ...]

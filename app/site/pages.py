@@ -24,10 +24,10 @@ from markupsafe import Markup
 
 from app import text
 from app.experiments import EXPERIMENTS
-from app.experiments.experiment import Experiment
 from app.nn.wirings import WIRINGS
 from app.probes import NUMBERS_VERSION
 from app.site import assets as asset_files
+from app.site.boards import board
 from app.site.bundle import Runtime
 from app.site.environment import ROOT, Failure
 from app.site.node import MODULES, node
@@ -71,7 +71,7 @@ def read_lessons(folder: Path) -> list[Lesson]:
         if declared.slug != path.parent.name:
             raise TextError(path, None, f"the slug must be the folder's name, {path.parent.name}.")
         texts = text.read_lesson(path.parent, LANGUAGES)
-        _check_experiments(declared.experiments, texts[LANGUAGES[0]])
+        _check_experiments(texts[LANGUAGES[0]])
         found.append(Lesson(path.parent.name, declared.order, texts))
     return sorted(found, key=lambda lesson: lesson.order)
 
@@ -218,9 +218,19 @@ class Site:
             }
             for wiring in shown.wirings
         ]
+        html = board(
+            self.templates,
+            name,
+            say,
+            state=shown.stored["state"],
+            parts=shown.parts,
+            typeset=lambda formulas: self._typeset(formulas, directive),
+            values={"it": shown, "wirings": drawn},
+        )
         return self.templates.get_template("experiment.html").render(
             say=say,
             it=shown,
+            board=html,
             wirings=drawn,
             document=_json(shown.stored),
             part={part: Markup(html) for part, html in shown.parts.items()},
@@ -235,17 +245,26 @@ class Site:
         )
 
     def _formula_of(self, wiring: str, directive: Directive) -> str:
-        tex = diagram.formula(WIRINGS[wiring])
-        return self.typeset(Formula(tex, False, directive.path, directive.line))
+        return self._typeset([diagram.formula(WIRINGS[wiring])], directive)[0]
+
+    def _typeset(self, formulas: Sequence[str], directive: Directive) -> list[str]:
+        wanted = [Formula(tex, False, directive.path, directive.line) for tex in formulas]
+        self.typeset.prepare(wanted)
+        return [self.typeset(formula) for formula in wanted]
 
 
-def _check_experiments(declared: Sequence[type[Experiment]], document: Document) -> None:
-    shown = [d.arguments for d in document.directives if d.name == "experiment"]
-    if shown != [(experiment.name,) for experiment in declared]:
-        names = ", ".join(experiment.name for experiment in declared)
-        raise TextError(
-            document.path, None, f"the text does not show just the lesson's experiments: {names}."
-        )
+def _check_experiments(document: Document) -> None:
+    """An experiment's name is its address on the page, so it can stand there only once."""
+    seen: set[str] = set()
+    for directive in document.directives:
+        if directive.name != "experiment":
+            continue
+        name = _only_argument(directive, EXPERIMENTS)
+        if name in seen:
+            raise TextError(
+                directive.path, directive.line, f"the experiment {name} is shown a second time."
+            )
+        seen.add(name)
 
 
 def _only_argument(directive: Directive, known: Collection[str]) -> str:

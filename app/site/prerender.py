@@ -9,8 +9,9 @@ from typing import Any
 import panel as pn
 
 from app import live
+from app.experiments.experiment import Experiment
 from app.probes.options import OPTIONS, Option
-from app.ui.controls import Control
+from app.ui.controls import Control, Pick
 
 
 class PrerenderError(RuntimeError):
@@ -46,12 +47,17 @@ class Figure:
     """Pixels, to be kept free until it is painted."""
 
 
+_finished: dict[str, Experiment] = {}
+"""By name, in whatever language was first: numbers are the same in all of them."""
+
+
 def prerender(name: str, language: str) -> Prerendered:
     """Build the experiment, run it to its end, keep what it shows.
 
     Raises PrerenderError when it does not get ready.
     """
     experiment, built = live.fresh(name, language)
+    experiment.learn(_finished.setdefault(name, experiment))
     while experiment.step():
         pass
     if experiment.status != "ready":
@@ -59,7 +65,8 @@ def prerender(name: str, language: str) -> Prerendered:
             f"The experiment {name!r} ends as {experiment.status!r} with its default state, "
             "but a page must show it ready."
         )
-    controls = list(experiment.controls.values())
+    options = [control.option for control in experiment.controls.values() if control.option]
+    controls = [c for c in experiment.controls.values() if not isinstance(c, Pick)]
     first = [control for control in controls if _comes_first(control.name)]
     return Prerendered(
         name=name,
@@ -72,12 +79,12 @@ def prerender(name: str, language: str) -> Prerendered:
             Figure(slot, experiment.captions[slot], int(figure.height or 0))
             for slot, figure in experiment.figures.items()
         ],
-        wirings=experiment.runs[0].config(experiment.values)["wiring"],
+        wirings=experiment.wirings,
         parts=experiment.parts(),
         stored={
             **built.stored(),
             "state": experiment.state(),
-            "options": [_option(control.option) for control in controls if control.option],
+            "options": [_option(option) for option in options],
         },
     )
 

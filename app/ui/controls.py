@@ -166,7 +166,36 @@ class Control:
         }
 
 
-# ---------------------------------------------------------------------------- the five controls
+class Pick(Control):
+    """An option that has no widget: buttons in the light DOM set it (`data-sets`).
+
+    For choices that a widget cannot show, such as the pieces of a formula.
+    """
+
+    def __init__(self, *, name: str, label: str, help: str, words: Words, option: Option) -> None:
+        self.name, self.label, self.help = name, label, help
+        self.option: Option = option
+        self._words = words
+        self._values = list(option.choices)
+        self._shown = None
+        self._chosen = option.default
+
+    @property
+    def model(self) -> Model:
+        raise TypeError(f"The option {self.name!r} has no model: buttons of the page set it.")
+
+    @property
+    def value(self) -> Any:
+        return self._chosen
+
+    def set(self, value: Any) -> Any:
+        """Choose `value`; one that is no choice changes nothing. Returns what is chosen."""
+        if value in self.option.choices:
+            self._chosen = value
+        return self._chosen
+
+
+# ---------------------------------------------------------------------------- the six controls
 
 
 def slider(
@@ -248,6 +277,11 @@ def number(
         used="{used}",
     )
     return Control(widget, **texts, option=option, clamped=clamped)
+
+
+def pick(option: Option, s: Strings, *, key: str | None = None) -> Control:
+    """A choice that is made by buttons of the experiment's own board. Texts as of a `slider`."""
+    return Pick(**_texts(option, s, key), option=option)
 
 
 def button(action: str, s: Strings, *, primary: bool = False, key: str | None = None) -> Control:

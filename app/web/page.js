@@ -109,7 +109,6 @@ if (able) {
       root.dataset.boot = live.boot;
       status.live(live);
       enter("live");
-      for (const experiment of experiments) void open(experiment); // the rest, after those in view
     },
     failed: (file) => {
       status.failed(file);

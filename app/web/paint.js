@@ -148,6 +148,8 @@
       this.unheardPresses = new Set();
       /** @type {State} the state that figures and sentence show */
       this.stored = {};
+      /** @type {State} options that have no widget: the board's buttons set them (`data-sets`) */
+      this.picked = {};
       section.addEventListener("click", (event) => this.clicked(event));
     }
 
@@ -164,6 +166,7 @@
         [{ docid: "it", root_ids: ids, roots }],
       );
       this.stored = stored.state ?? {};
+      this.picked = { ...this.stored, ...this.picked };
       this.manager = manager;
       managers.add(manager);
       this.document = manager.roots[0].model.document;
@@ -174,11 +177,12 @@
       for (const [slot, id] of Object.entries(stored.roots)) {
         if (slot.startsWith("figure:")) dressFigure(this.slot(slot), viewOf(manager, id));
       }
+      for (const name of this.controls.keys()) delete this.picked[name];
+      this.board();
     }
 
     state() {
-      /** @type {State} */
-      const state = {};
+      const state = { ...this.picked };
       for (const [name, control] of this.controls) state[name] = control.text;
       return state;
     }
@@ -189,8 +193,38 @@
         for (const [name, text] of Object.entries(state)) {
           const control = this.controls.get(name);
           if (control !== undefined && !control.inHand) control.show(text);
+          if (name in this.picked) this.picked[name] = text;
         }
       });
+      this.board();
+    }
+
+    /** A button of the board: sets a control, or an option that has none. @param {string} sets */
+    choose(sets) {
+      const [name, text] = sets.split("=");
+      const control = this.controls.get(name);
+      if (control !== undefined) control.show(text);
+      else if (this.picked[name] !== text) {
+        this.picked[name] = text;
+        this.changed(name, text);
+      }
+      this.board();
+    }
+
+    /** The board's buttons say which of them are on; what is meant for another state is hidden. */
+    board() {
+      const state = this.state();
+      /** @param {string} condition `name=one|other` */
+      const holds = (condition) => {
+        const [name, texts] = condition.split("=");
+        return texts.split("|").includes(state[name]);
+      };
+      for (const button of this.section.querySelectorAll("[data-sets]")) {
+        button.setAttribute("aria-pressed", String(holds(/** @type {HTMLElement} */ (button).dataset.sets ?? "=")));
+      }
+      for (const piece of this.section.querySelectorAll("[data-when]")) {
+        piece.toggleAttribute("hidden", !holds(/** @type {HTMLElement} */ (piece).dataset.when ?? "="));
+      }
     }
 
     /** @param {(name: string, value: string) => void} handler */
@@ -211,7 +245,9 @@
 
     /** @param {string} name @param {string} value */
     said(name, value) {
-      return this.controls.get(name)?.said(value) ?? value;
+      const button = this.section.querySelector(`[data-sets="${CSS.escape(name)}=${CSS.escape(value)}"]`);
+      const picked = button?.getAttribute("aria-label") ?? button?.textContent?.trim();
+      return this.controls.get(name)?.said(value) ?? picked ?? value;
     }
 
     /** @param {string | object} patch */
@@ -296,7 +332,9 @@
         this.controls.set(name, control);
         model.properties[tag.property].change.connect(() => {
           refresh();
-          if (this.quiet === 0) this.changed(name, control.text);
+          if (this.quiet > 0) return;
+          this.board();
+          this.changed(name, control.text);
         });
       }
       if (tag.clamped) {
@@ -344,6 +382,7 @@
         const slot = path.find((node) => node instanceof HTMLElement && node.dataset.slot);
         const name = slot instanceof HTMLElement ? (slot.dataset.slot ?? "") : "";
         if (name.startsWith("button:")) this.pressed(name.slice("button:".length));
+        if (pressed.dataset.sets) this.choose(pressed.dataset.sets);
       }
       const label = path.find((node) => node instanceof HTMLLabelElement);
       if (label instanceof HTMLLabelElement && label.getRootNode() === document) {

@@ -107,7 +107,9 @@ def test_every_page_of_the_contract_is_there(site: Path) -> None:
     names = {page.path.relative_to(site).as_posix() for page in every_page(site)}
     expected = {"index.html", "404.html"}
     for language in LANGUAGES:
-        expected |= {f"{language}/index.html", f"{language}/warmup/index.html"}
+        expected.add(f"{language}/index.html")
+        for path in LESSONS.glob("*/lesson.py"):
+            expected.add(f"{language}/{path.parent.name}/index.html")
     assert names == expected
 
 
@@ -298,12 +300,13 @@ def test_a_lesson_is_called_by_its_folder(tmp_path: Path, runtime: Runtime) -> N
         pages.build(tmp_path / "site", runtime, lessons=lessons)
 
 
-def test_a_lesson_shows_the_experiments_that_it_declares(tmp_path: Path, runtime: Runtime) -> None:
+def test_a_lesson_shows_an_experiment_only_once(tmp_path: Path, runtime: Runtime) -> None:
     lessons = tmp_path / "lessons"
     shutil.copytree(LESSONS, lessons)
     for language in LANGUAGES:
         path = lessons / "warmup" / f"{language}.md"
-        text = path.read_text(encoding="utf-8").replace("::experiment sensitivity\n", "")
+        line = "::experiment sensitivity\n"
+        text = path.read_text(encoding="utf-8").replace(line, f"{line}\n{line}")
         path.write_text(text, encoding="utf-8")
-    with pytest.raises(Failure, match=r"en\.md: the text does not show .*: sensitivity"):
+    with pytest.raises(Failure, match=r"en\.md:\d+: the experiment sensitivity is shown a second"):
         pages.build(tmp_path / "site", runtime, lessons=lessons)

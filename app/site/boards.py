@@ -1,0 +1,80 @@
+"""HTML that only one experiment has: its board, `web/templates/boards/<experiment>.html`.
+
+A board is given, besides what every template has (`say`):
+
+    tex("x + F(x)")             a formula, typeset
+    typeset("so $x$ grows")     words with formulas in them, from texts below `<experiment>.board`
+    sets("term", "bound")       attributes of a button that sets an option
+    when("term", "bound", …)    attributes of what is shown in these states only
+    part                        what `Experiment.extra_parts` fills in, by place (`data-part`)
+
+`web/paint.js` keeps the attributes up to date; without scripts everything is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jinja2
+from markupsafe import Markup, escape
+
+from app.ui.strings import Strings
+
+_FORMULA = re.compile(r"\$([^$]+)\$")
+
+
+def board(
+    templates: jinja2.Environment,
+    name: str,
+    say: Strings,
+    *,
+    state: Mapping[str, str],
+    parts: Mapping[str, str],
+    typeset: Callable[[Sequence[str]], Sequence[str]],
+    values: Mapping[str, Any],
+) -> Markup:
+    """The board of the experiment `name` at its default `state`; empty if it has none.
+
+    `typeset` turns formulas into HTML, all of a board at once, which is quicker. `values`: what
+    else the template is to know.
+    """
+    try:
+        template = templates.get_template(f"boards/{name}.html")
+    except jinja2.TemplateNotFound:
+        return Markup()
+
+    done: dict[str, str] = {}
+
+    def tex(formula: str) -> Markup:
+        return Markup(done.setdefault(formula, ""))
+
+    def words(text: str) -> Markup:
+        pieces = _FORMULA.split(text)  # every second one is a formula
+        return Markup().join(tex(p) if i % 2 else escape(p) for i, p in enumerate(pieces))
+
+    def sets(option: str, value: str) -> Markup:
+        pressed = "true" if state[option] == value else "false"
+        return Markup('data-sets="{}={}" aria-pressed="{}"').format(option, value, pressed)
+
+    def when(option: str, *values: str) -> Markup:
+        hidden = Markup() if state[option] in values else Markup(" hidden")
+        return Markup('data-when="{}={}"').format(option, "|".join(values)) + hidden
+
+    def render() -> Markup:
+        return Markup(
+            template.render(
+                say=say,
+                tex=tex,
+                typeset=words,
+                sets=sets,
+                when=when,
+                part={place: Markup(html) for place, html in parts.items()},
+                **values,
+            )
+        )
+
+    render()  # finds out which formulas there are
+    done.update(zip(list(done), typeset(list(done)), strict=True))
+    return render()
