@@ -50,6 +50,19 @@ class Series:
             "fill_color": self.color if self.filled else None,
         }
 
+    def band(self) -> dict[str, Any]:
+        """Arguments for `figure.varea`."""
+        return {"fill_color": self.color, "fill_alpha": 0.2}
+
+    def bar(self) -> dict[str, Any]:
+        """Arguments for `figure.vbar`: full and framed, or a frame alone."""
+        return {
+            "line_color": self.color,
+            "line_width": 2,
+            "fill_color": self.color,
+            "fill_alpha": 0.6 if self.filled else 0.0,
+        }
+
     def whisker(self) -> dict[str, Any]:
         """Arguments for `figure.segment`."""
         return {"line_color": self.color, "line_width": 1.5}
@@ -58,9 +71,9 @@ class Series:
 POST = "#cc5500"  # vermilion and blue stay apart for every common colour blindness
 PRE = "#2f7ec7"
 
-# SERIES[wiring][kind]. Within a kind the wirings differ in all three of colour, dash and marker;
-# no two of one wiring share a dash or a marker, and no dash is used twice, so that a print in
-# grey can be read as well.
+# SERIES[wiring][kind]. Within a kind all wirings differ in all three of colour, dash and marker. A
+# variant is drawn beside Post-LN and Pre-LN, so of these two none shares a dash or a marker with
+# any other series, whatever its kind: a print in grey can be read as well.
 SERIES: dict[str, dict[str, Series]] = {
     "post_ln": {
         "estimate": Series(POST, (5, 4), "circle", filled=False),
@@ -77,6 +90,76 @@ SERIES: dict[str, dict[str, Series]] = {
         "log": Series(PRE, (12, 3, 2, 3, 2, 3), "star", filled=False, width=1.5),
     },
 }
+
+# Colours between both papers leave little room for eleven: what counts is that each variant stands
+# apart from Post-LN and Pre-LN for every sight, and that any two differ for most.
+VARIANTS = {
+    "deepnorm": "#8033ff",
+    "admin": "#ff1a53",
+    "admin_constant": "#935867",
+    "sandwich": "#576c41",
+    "olmo2": "#aa4182",
+    "pre_rms": "#808cb2",
+    "normformer": "#9f8060",
+    "hyper_connections": "#cc33ff",
+    "mhc": "#8c8c8c",
+}
+_DASHES = (
+    (9, 3),
+    (3, 3),
+    (16, 4),
+    (8, 3, 2, 3),
+    (1, 3),
+    (18, 3, 6, 3),
+    (10, 3, 1, 3, 1, 3),
+    (4, 6),
+    (5, 2, 5, 6),
+    (7, 7),
+    (3, 2, 9, 2),
+)
+_MARKERS = (
+    "asterisk",
+    "square_cross",
+    "triangle_dot",
+    "circle_x",
+    "diamond_cross",
+    "plus",
+    "hex_dot",
+    "y",
+    "square_pin",
+    "star_dot",
+    "circle_cross",
+    "triangle_pin",
+    "square_x",
+    "diamond_dot",
+    "dash",
+    "circle_y",
+    "square_dot",
+    "dot",
+)
+
+
+def _variants() -> dict[str, dict[str, Series]]:
+    """Dashes and markers in turn: for every kind each wiring's is one further in the list, and for
+    every wiring each kind's is two further (dashes) or three (markers)."""
+    thin = {"linear", "log"}
+    return {
+        wiring: {
+            kind: Series(
+                color,
+                _DASHES[(row + 2 * column) % len(_DASHES)],
+                _MARKERS[(row + 3 * column) % len(_MARKERS)],
+                filled=kind == "measured",
+                width=1.5 if kind in thin else 2.0,
+                size=10 if kind == "measured" else 9,
+            )
+            for column, kind in enumerate(("measured", "estimate", "theory", "linear", "log"))
+        }
+        for row, (wiring, color) in enumerate(VARIANTS.items())
+    }
+
+
+SERIES |= _variants()
 
 # ---------------------------------------------------------------------------- schemes
 

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from bokeh.models import Axis, Grid, Plot
 
+from app.nn.wirings import WIRINGS
 from app.ui import theme
+from app.ui.strings import LANGUAGES, strings
 
 SCHEMES = [theme.LIGHT, theme.DARK]
 SERIES = [
@@ -74,18 +76,33 @@ def test_wirings_differ_in_colour_dash_and_marker():
             assert one[kind].marker != other[kind].marker
 
 
-def test_no_two_series_are_told_apart_by_colour_alone():
-    for (*_, one), (*_, other) in itertools.combinations(SERIES, 2):
-        assert one.dash != other.dash
-        assert one.marker != other.marker
+def test_no_two_series_of_one_figure_are_told_apart_by_colour_alone():
+    """A figure holds Post-LN, Pre-LN and a variant in all kinds, or all wirings in one kind."""
+    for (wiring, kind, one), (other_wiring, other_kind, other) in itertools.combinations(SERIES, 2):
+        base = {wiring, other_wiring} & {"post_ln", "pre_ln"}
+        if base or wiring == other_wiring or kind == other_kind:
+            assert one.dash != other.dash, (wiring, kind, other_wiring, other_kind)
+            assert one.marker != other.marker, (wiring, kind, other_wiring, other_kind)
+
+
+def test_every_wiring_has_its_series_and_its_name():
+    assert set(theme.SERIES) == set(WIRINGS)
+    for language in LANGUAGES:
+        names = [strings(language)(f"wiring.{wiring}") for wiring in WIRINGS]
+        assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("sight", BLINDNESS)
 def test_the_colours_of_wirings_differ_for_every_sight(sight):
-    colors = [kinds["estimate"].color for kinds in theme.SERIES.values()]
-    for one, other in itertools.combinations(colors, 2):
-        difference = lab(one, BLINDNESS[sight]) - lab(other, BLINDNESS[sight])
-        assert np.linalg.norm(difference) > 30  # ΔE*ab; 2.3 is just noticed
+    def apart(one: str, other: str) -> float:
+        """ΔE*ab; 2.3 is just noticed."""
+        return float(np.linalg.norm(lab(one, BLINDNESS[sight]) - lab(other, BLINDNESS[sight])))
+
+    assert apart(theme.POST, theme.PRE) > 30
+    for color in theme.VARIANTS.values():
+        assert min(apart(color, theme.POST), apart(color, theme.PRE)) > 20
+    for one, other in itertools.combinations(theme.VARIANTS.values(), 2):
+        assert apart(one, other) > (20 if sight == "none" else 9)
 
 
 def test_either_scheme_sets_all_colours_and_either_can_be_asked_for():
