@@ -7,6 +7,7 @@ The Markdown is CommonMark with tables; raw HTML is shown as the text it is. Bes
     [@liu2020, Corollary 2]               a citation: numbered, linked to the list of sources
     ::experiment sensitivity              a directive in one line
     :::note A title                       a box, closed by a line `:::`; boxes nest by more colons
+    :::answer A question                  a box that opens when its title is pressed
 """
 
 import re
@@ -30,7 +31,7 @@ from app.text.errors import TextError
 from app.text.formulas import Formula
 from app.text.sources import Citation, Source
 
-_BOXES = ("note", "question", "steps", "step", "try")
+_BOXES = ("answer", "note", "question", "steps", "step", "try")
 _META = ("title", "short", "description")
 
 
@@ -220,6 +221,8 @@ def _check_boxes(path: Path, tokens: Sequence[Token], lines: Sequence[str]) -> N
             raise TextError(
                 path, line, f'there is no box ":::{name}"; there are {", ".join(_BOXES)}.'
             )
+        if name == "answer" and token.info.strip() == name:
+            raise TextError(path, line, 'the box ":::answer" needs a title to press.')
         # markdown-it closes an open box at the end of the text without a word.
         last = lines[token.map[1]].strip() if token.map[1] < len(lines) else ""
         if not re.fullmatch(f":{{{len(token.markup)},}}", last):
@@ -342,6 +345,8 @@ def _open_box(
         case "step":
             env["context"].steps += 1
             return f'<li class="step flow wide"><h3 id="step-{env["context"].steps}">{title}</h3>\n'
+        case "answer":
+            return f'<details class="box answer"><summary>{title}</summary>\n'
         case _:
             head = f'<p class="box-title">{title}</p>\n' if title else ""
             return f'<div class="box {name}" role="note">{head}'
@@ -355,8 +360,26 @@ def _close_box(
         depth += (token.type == "container_box_close") - (token.type == "container_box_open")
         if depth == 0:
             name = token.info.split()[0]
-            return {"steps": "</ol>\n", "step": "</li>\n"}.get(name, "</div>\n")
+            return _CLOSINGS.get(name, "</div>\n")
     raise AssertionError("a box is closed that was never opened")
+
+
+_CLOSINGS = {"answer": "</details>\n", "step": "</li>\n", "steps": "</ol>\n"}
+
+
+def _open_table(
+    _renderer: RendererHTML, tokens: Sequence[Token], index: int, _options: Any, _env: Any
+) -> str:
+    """A table may be wider than a phone: it scrolls by itself, with the keyboard too."""
+    above = (t.attrs["id"] for t in reversed(tokens[:index]) if t.type == "heading_open")
+    label = next((f' aria-labelledby="{address}"' for address in above), "")
+    return f'<div class="text-table" role="region" tabindex="0"{label}>\n<table>\n'
+
+
+def _close_table(
+    _renderer: RendererHTML, _tokens: Sequence[Token], _index: int, _options: Any, _env: Any
+) -> str:
+    return "</table>\n</div>\n"
 
 
 _RULES: dict[str, _Rule] = {
@@ -366,6 +389,8 @@ _RULES: dict[str, _Rule] = {
     "citation": _render_citation,
     "container_box_open": _open_box,
     "container_box_close": _close_box,
+    "table_open": _open_table,
+    "table_close": _close_table,
 }
 
 _PARSER = _parser()

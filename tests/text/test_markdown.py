@@ -85,12 +85,31 @@ def test_boxes_nest_and_steps_are_a_list(tmp_path: Path) -> None:
     assert '<p class="box-title">Mind</p>' in html
 
 
+def test_an_answer_opens_when_its_title_is_pressed(tmp_path: Path) -> None:
+    html = rendered(tmp_path, ":::answer Why & how?\nSo.\n:::\n\nafter")
+    balance = _Balance()
+    balance.feed(html)
+    assert balance.open == []
+    assert '<details class="box answer"><summary>Why &amp; how?</summary>\n<p>So.</p>' in html
+    assert html.index("</details>") < html.index("after")
+
+
+def test_a_table_scrolls_in_a_region_named_by_the_heading_above(tmp_path: Path) -> None:
+    html = rendered(tmp_path, "## A {#a}\n\n## B {#b}\n\n|x|y|\n|---|---|\n|1|2|\n")
+    balance = _Balance()
+    balance.feed(html)
+    assert balance.open == []
+    assert '<div class="text-table" role="region" tabindex="0" aria-labelledby="b">' in html
+    assert html.endswith("</table>\n</div>\n")
+
+
 @pytest.mark.parametrize(
     ("body", "line", "words"),
     [
         ("fine\n\n::experimnt x", 8, '"::experimnt"'),
         (":::nota\nx\n:::", 6, '":::nota"'),
         (":::note\nnever closed\n", 6, "never closed"),
+        (":::answer\nx\n:::", 6, "needs a title"),
         ("::::steps\n:::step a\nx\n:::\n", 6, "never closed"),
         ("## No address", 6, "no address"),
         ("## A {#a}\n\n## B {#a}", 8, "{#a}"),
