@@ -10,7 +10,7 @@ All errors are ‖out' − out‖/‖out‖ of the stack's output; √2 is what 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from app.nn.wirings import WIRINGS, Wiring
 from app.probes import theory
 from app.probes.backward import length
 from app.probes.draws import Layers, course, runs_to_keep, stack_config
+from app.probes.neighbours import CURVES, QUANTITIES
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
 from app.probes.statistics import spread, standard_error
@@ -144,15 +145,13 @@ class Walk:
         variants = [error(variant) for variant in self._variants]
         # The first layer leaves one variant, each later one two: dropped, then merged.
         dropped = [variants[0], *variants[1::2]]
-        cosines = [
-            (a * b).reshape(len(a), -1).sum(-1) / (length(a) * length(b))
-            for a, b in zip(before, after, strict=True)
-        ]
-        changes = [length(b - a) / length(a) for a, b in zip(before, after, strict=True)]
+        alike = {
+            name: np.stack([of(a, b) for a, b in zip(before, after, strict=True)], 1)
+            for name, of in QUANTITIES.items()
+        }
         nothing = np.full(len(x[0]), math.nan)
         return {
-            "change": np.stack(changes, 1),
-            "cosine": np.stack(cosines, 1),
+            **alike,
             "drop": np.stack(dropped, 1),
             "merge": np.stack([*variants[2::2], nothing][:depth], 1),
             "pairs": error(self._pairs[1]),
@@ -227,26 +226,6 @@ def _result(config: dict[str, Any], values: Mapping[str, Measured]) -> Result:
     done = len(next(iter(values.values()))["pairs"])
     return Result("depth", config, columns, {"seeds": done, **summary}, done, config["seeds"])
 
-
-def cosine_curve(wiring: str, depth: int, ff: int, tokens: int) -> list[float]:
-    """cos(x_l, x_{l+1}) for d → ∞ and uniform attention: branches are orthogonal to the stream."""
-    trace = theory.forward(wiring, depth, ff, tokens)
-    kept = [math.sqrt(m.carry * m.q_in / m.q_sum) for m in trace]
-    return [a * f for a, f in zip(kept[::2], kept[1::2], strict=True)]
-
-
-def change_curve(wiring: str, depth: int, ff: int, tokens: int) -> list[float]:
-    """‖x_{l+1} − x_l‖/‖x_l‖ for d → ∞ and uniform attention."""
-    cosines = cosine_curve(wiring, depth, ff, tokens)
-    if theory.CURVES[wiring].norms_sum:  # both of length √d
-        return [math.sqrt(2 - 2 * cosine) for cosine in cosines]
-    return [math.sqrt(1 / cosine**2 - 1) for cosine in cosines]
-
-
-CURVES: dict[str, Callable[[str, int, int, int], list[float]]] = {
-    "change": change_curve,
-    "cosine": cosine_curve,
-}
 
 _kept: dict[tuple[Any, ...], Measured] = {}  # complete answers: all quantities come from one pass
 

@@ -32,8 +32,9 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     Columns: layer, `lower` and `upper` (1 + l/2 and 1 + 3l/2), and for each wiring E‖x_t‖²/d of
     the sum at the end of the layer's FFN, before a norm that may follow it (x^{post,5} in Post-LN,
     the stream itself in Pre-LN; a mean over positions), with its error and spread, and `_theory`
-    for uniform attention. Summary: seeds, and in `inside` the share of seeds and layers within the
-    bounds, for `pre_ln`. None: still at work. Raises ValueError as `validated` does.
+    for uniform attention; for `pre_ln` also `pre_ln_inside`, the share of seeds within the bounds.
+    Summary: seeds, and in `inside` that share over all layers. None: still at work. Raises
+    ValueError as `validated` does.
     """
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
@@ -83,5 +84,6 @@ def _result(config: dict[str, Any], values: dict[str, Array]) -> Result:
     summary: dict[str, Any] = {"seeds": done}
     if "pre_ln" in values:
         within = (lower <= values["pre_ln"]) & (values["pre_ln"] <= upper)
+        columns["pre_ln_inside"] = within.mean(0).tolist()
         summary["inside"] = {"pre_ln": float(within.mean())}
     return Result("norms", config, columns, summary, done, config["seeds"])
