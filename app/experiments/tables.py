@@ -9,7 +9,10 @@ from app.ui.markup import Table
 from app.ui.numbers import significant
 from app.ui.strings import Strings
 
-_STATISTICS = ("se", "geomean", "p10", "p90", "theory")
+_STATISTICS = (
+    *("se", "geomean", "p10", "p90", "theory"),
+    *("relative", "relative_se", "relative_p10", "relative_p90"),
+)
 
 
 def result_table(

@@ -54,9 +54,11 @@ DECODER_SLOPE = math.log10(2) / 2
 def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """A row per layer of stacks of `depth` layers; partial Results as seeds come in.
 
-    Columns: layer (1 … N), for each wiring ‖∂L/∂W‖ with its error and spread, and `_theory` where
-    there is a curve. Summary: seeds; per wiring `ratio`, last layer to first, and `slope`, of log₁₀
-    of the norm per layer, each the mean over seeds with its standard error. None: still at work.
+    Columns: layer (1 … N), for each wiring ‖∂L/∂W‖ with its error and spread, `_theory` where
+    there is a curve, and `_relative`, the norm over the first layer's of the same seed (geometric
+    mean, its standard error, percentiles). Summary: seeds; per wiring `ratio`, last layer to first
+    (also as a geometric mean), and `slope`, of log₁₀ of the norm per layer, each the mean over
+    seeds with its standard error. None: still at work.
     Raises ValueError for a config that `validated` refuses.
     """
     config = validated(config, TAKES)
@@ -77,15 +79,32 @@ def _profile(config: dict[str, Any], values: dict[str, Array]) -> Result:
         columns |= spread(w, norms)
         if has_curve(w, config):
             columns[f"{w}_theory"] = curve(w, config, depth)
+        columns |= _relative(w, norms / norms[:, :1])
     done = len(next(iter(values.values())))
     summary: dict[str, Any] = {"seeds": done, "ratio": {}, "slope": {}}
     for w, norms in values.items():
-        summary["ratio"][w] = mean_and_error(norms[:, -1] / norms[:, 0])
+        summary["ratio"][w] = {
+            **mean_and_error(norms[:, -1] / norms[:, 0]),
+            "geomean": columns[f"{w}_relative"][-1],
+            "geomean_se": columns[f"{w}_relative_se"][-1],
+        }
         if depth > 1:
             summary["slope"][w] = mean_and_error(slopes(layers, np.log10(norms)))
     if config["stack"] == "decoder" and config["memory"] == "encoder" and "post_ln" in values:
         summary["slope_theory"] = {"post_ln": DECODER_SLOPE}
     return Result("gradients", config, columns, summary, done, config["seeds"])
+
+
+def _relative(wiring: str, ratios: Array) -> dict[str, list[float]]:
+    """The columns of each seed's norms over its first layer's, (seeds, N). The mean of ratios lies
+    above the ratio of means where the first layer scatters; the geometric mean does not."""
+    table = spread(f"{wiring}_relative", ratios)
+    center = np.asarray(table[f"{wiring}_relative_geomean"])
+    return {
+        f"{wiring}_relative": center.tolist(),
+        f"{wiring}_relative_se": (center * standard_error(np.log(ratios))).tolist(),
+        **{name: table[name] for name in (f"{wiring}_relative_p10", f"{wiring}_relative_p90")},
+    }
 
 
 def measure_last(config: Mapping[str, Any]) -> Iterator[Result | None]:

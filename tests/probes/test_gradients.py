@@ -242,10 +242,25 @@ def test_with_an_iid_memory_it_is_flat(last, agrees):
 def test_columns_are_of_one_length_and_complete(last):
     result = last(measure({"depth": 3, "width": 16, "seeds": 3}))
     suffixes = ("", "_se", "_geomean", "_p10", "_p90", "_theory")
+    relative = ("_relative", "_relative_se", "_relative_p10", "_relative_p90")
     assert list(result.columns) == [
-        "layer", *(f"{w}{suffix}" for w in ("post_ln", "pre_ln") for suffix in suffixes),
+        "layer", *(f"{w}{suffix}" for w in ("post_ln", "pre_ln") for suffix in suffixes + relative),
     ]  # fmt: skip
     assert {len(column) for column in result.columns.values()} == {3}
+
+
+def test_relative_norms_are_each_seeds_own_ratios(last):
+    config = {"depth": 4, "width": 16}
+    seeds = [last(measure({**config, "seeds": n})) for n in (1, 2)]
+    first = np.array(seeds[0].columns["pre_ln"])
+    second = 2 * np.array(seeds[1].columns["pre_ln"]) - first
+    ratios = np.log([first / first[0], second / second[0]])
+    columns = seeds[1].columns
+    np.testing.assert_allclose(columns["pre_ln_relative"], np.exp(ratios.mean(0)), rtol=1e-9)
+    error = np.exp(ratios.mean(0)) * np.abs(ratios[0] - ratios[1]) / 2
+    np.testing.assert_allclose(columns["pre_ln_relative_se"], error, rtol=1e-6, atol=1e-12)
+    assert columns["pre_ln_relative"][0] == 1
+    assert seeds[1].summary["ratio"]["pre_ln"]["geomean"] == columns["pre_ln_relative"][-1]
 
 
 @pytest.mark.parametrize(
