@@ -6,17 +6,19 @@ so a document keeps its ids, redraws leak nothing, and a patch holds what is new
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from bokeh.core.properties import value as fixed_text
-from bokeh.models import ColumnDataSource, FixedTicker, Range1d
+from bokeh.models import ColumnDataSource, FixedTicker, Range1d, Segment
 from bokeh.models.annotations import Legend, LegendItem, Span
 from bokeh.plotting import figure
 
 from app.ui import theme
+from app.ui.scales import apart, finite, layer_ticks, log_ticks, nice_ceiling, sound
 from app.ui.theme import Series
+
+__all__ = ["NEUTRAL", "Chart", "apart", "finite", "layer_ticks", "nice_ceiling"]
 
 Column = Sequence[float] | Sequence[str]
 
@@ -25,12 +27,16 @@ NEUTRAL = "#7b818b"
 
 _LABEL_SPACE = 74  # pixels to the right of the frame, for names at the ends of curves
 
-# Two samples and one word in a row, on a phone as well.
-_PAIRED = """
-.bk-grid { grid: auto-flow / max-content auto !important; column-gap: 4px !important; }
-.bk-item:nth-child(odd) .bk-label { display: none; }
-.bk-label { white-space: normal !important; }
-"""
+
+def _in_rows(samples: int) -> str:
+    """So many samples and one word in a row of the legend, on a phone as well."""
+    columns = "max-content " * (samples - 1) + "auto"
+    unnamed = f".bk-item:not(:nth-child({samples}n)) .bk-label {{ display: none; }}\n"
+    return (
+        f".bk-grid {{ grid: auto-flow / {columns} !important; column-gap: 4px !important; }}\n"
+        f"{unnamed if samples > 1 else ''}"
+        ".bk-label { white-space: normal !important; }\n"
+    )
 
 
 # What a chart holds before it is told anything. The page may already show another state's chart
@@ -38,26 +44,37 @@ _PAIRED = """
 # from what is held, also an empty curve.
 _UNTOLD = {"x": [math.nan], "y": [math.nan], "low": [math.nan], "high": [math.nan], "text": [""]}
 _NOWHERE = (-2, -1)
+_NOWHERE_LOG = (1e-30, 1e-29)
+_FLOOR = 1e-300  # where a bar begins that reaches down to nothing on a log axis
 
 
 class Chart:
     """One Bokeh figure and its named glyphs.
 
-    The x axis has the ticks that it is given (so that a switch of scale is a change of numbers),
-    the y axis chooses its own.
+    The x axis has the ticks that it is given (so that a switch of scale is a change of numbers), a
+    linear y axis chooses its own, and a logarithmic one has those of `log_ticks`. Data are the
+    values themselves on either kind of axis; what is not positive is left out of a logarithmic one.
     """
 
-    def __init__(self, *, height: int = 320) -> None:
+    def __init__(self, *, height: int = 320, x_log: bool = False, y_log: bool = False) -> None:
+        self.x_log, self.y_log = x_log, y_log
+        x, y = (_NOWHERE_LOG if log else _NOWHERE for log in (x_log, y_log))
         self.plot: figure = theme.figure(
             height=height,
-            x_range=Range1d(start=_NOWHERE[0], end=_NOWHERE[1]),
-            y_range=Range1d(start=_NOWHERE[0], end=_NOWHERE[1]),
+            x_range=Range1d(start=x[0], end=x[1]),
+            y_range=Range1d(start=y[0], end=y[1]),
+            x_axis_type="log" if x_log else "linear",
+            y_axis_type="log" if y_log else "linear",
             min_border_right=_LABEL_SPACE,
         )
         self.plot.xaxis[0].ticker = FixedTicker(ticks=[])
         self.plot.xgrid.visible = False
-        self.plot.yaxis[0].ticker.desired_num_ticks = 5
-        self.plot.yaxis[0].ticker.num_minor_ticks = 0
+        if y_log:
+            ticker = FixedTicker(ticks=[])
+            self.plot.yaxis[0].ticker = self.plot.ygrid[0].ticker = ticker
+        else:
+            self.plot.yaxis[0].ticker.desired_num_ticks = 5
+            self.plot.yaxis[0].ticker.num_minor_ticks = 0
         self._sources: dict[str, ColumnDataSource] = {}
         self._glyphs: dict[str, Any] = {}
         self._spans: dict[str, Span] = {}
@@ -81,6 +98,18 @@ class Chart:
         style = {**series.whisker(), **options}
         self._glyphs[name] = self.plot.segment("x", "low", "x", "high", source=source, **style)
 
+    def area(self, name: str, series: Series, **options: Any) -> None:
+        """A band from `low` to `high`. What is declared after it is drawn over it."""
+        source = self._source(name, "x", "low", "high")
+        style = {**series.band(), **options}
+        self._glyphs[name] = self.plot.varea("x", "low", "high", source=source, **style)
+
+    def bars(self, name: str, series: Series, *, width: float = 0.8, **options: Any) -> None:
+        """Upright bars from `low` to `high`; `width` in units of x."""
+        source = self._source(name, "x", "low", "high")
+        style = {**series.bar(), "width": width, **options}
+        self._glyphs[name] = self.plot.vbar(x="x", bottom="low", top="high", source=source, **style)
+
     def labels(self, name: str, color: str) -> None:
         """Words to the right of their points, outside the frame as well: curves named directly."""
         source = self._source(name, "x", "y", "text")
@@ -100,37 +129,37 @@ class Chart:
 
     def upright(self, name: str) -> None:
         """A thin vertical line that marks one x."""
-        span = Span(
-            dimension="height",
-            location=None,
-            line_color=NEUTRAL,
-            line_dash=[3, 3],
-            level="underlay",
-        )
-        self.plot.add_layout(span)
-        self._spans[name] = span
+        self._span(name, "height")
 
-    def legend(self, rows: Mapping[str, tuple[Sequence[str], Sequence[str], str]]) -> None:
-        """A legend under the plot. Each row shows two samples and one word for both: by the row's
-        name, the glyphs of the left sample, those of the right one, and the word."""
+    def level(self, name: str) -> None:
+        """A thin horizontal line that marks one y."""
+        self._span(name, "width")
+
+    def legend(self, rows: Mapping[str, tuple[Any, ...]]) -> None:
+        """A legend under the plot. Each row shows samples side by side and one word for all of
+        them: by the row's name, for each sample its glyphs (a sequence of names), then the word.
+        All rows have equally many samples."""
         items = []
-        for name, (left, right, word) in rows.items():
-            pair = [
+        for name, (*samples, word) in rows.items():
+            words = [""] * (len(samples) - 1) + [word]
+            entries = [
                 LegendItem(label=fixed_text(text), renderers=[self._glyphs[g] for g in glyphs])
-                for glyphs, text in ((left, ""), (right, word))
+                for glyphs, text in zip(samples, words, strict=True)
             ]
-            self._entries[name] = pair
-            items += pair
+            self._entries[name] = entries
+            items += entries
+        (each,) = {len(row) - 1 for row in rows.values()}
         self.plot.add_layout(Legend(items=items))
         legend = theme.legend_below(self.plot)
-        legend.stylesheets = [*legend.stylesheets, _PAIRED]
+        legend.ncols = each
+        legend.stylesheets = [*legend.stylesheets, _in_rows(each)]
         legend.glyph_width = 30
 
     # ------------------------------------------------------------------ changed afterwards
 
     def show(self, name: str, **columns: Column) -> None:
         """Give a glyph its data. Figures leave out what is not a finite number."""
-        data = {key: [_plain(entry) for entry in column] for key, column in columns.items()}
+        data = {key: self._drawable(key, column) for key, column in columns.items()}
         source = self._sources[name]
         if source.data != data:
             source.data = data
@@ -144,22 +173,42 @@ class Chart:
 
     def reword(self, row: str, word: str) -> None:
         """Another word for a row of the legend."""
-        _change(self._entries[row][1], label=fixed_text(word))
+        _change(self._entries[row][-1], label=fixed_text(word))
+
+    def restyle(self, name: str, series: Series) -> None:
+        """Draw a line, points or a spread as those of another series."""
+        glyph = self._glyphs[name].glyph
+        if hasattr(glyph, "marker"):
+            style = {key: value for key, value in series.points().items() if key != "size"}
+        elif isinstance(glyph, Segment):
+            style = {"line_color": series.color}
+        else:
+            style = series.line()
+        _change(glyph, **style)
+
+    def recolor(self, name: str, color: str) -> None:
+        """Write labels in another colour."""
+        _change(self._glyphs[name].glyph, text_color=color)
 
     def size(self, name: str, size: float) -> None:
         _change(self._glyphs[name].glyph, size=size)
 
-    def mark(self, name: str, x: float) -> None:
-        _change(self._spans[name], location=x)
+    def mark(self, name: str, place: float | None) -> None:
+        """Move a line made by `upright` or `level`, or take it away."""
+        shown = place is not None and math.isfinite(place)
+        _change(self._spans[name], location=place if shown else None)
 
     def limits(self, *, x: tuple[float, float], y: tuple[float, float]) -> None:
+        """What the axes span; something that can be drawn, whatever is given."""
+        x, y = sound(*x, log=self.x_log), sound(*y, log=self.y_log)
         _change(self.plot.x_range, start=x[0], end=x[1])
         _change(self.plot.y_range, start=y[0], end=y[1])
+        if self.y_log:
+            self._ticks(self.plot.yaxis[0], log_ticks(*y))
 
     def ticks(self, places: Mapping[float, str]) -> None:
         """The x axis' ticks, and what is written at each."""
-        _change(self.plot.xaxis[0].ticker, ticks=list(places))
-        _change(self.plot.xaxis[0], major_label_overrides=dict(places))
+        self._ticks(self.plot.xaxis[0], places)
 
     def axis_labels(self, *, x: str, y: str) -> None:
         _change(self.plot.xaxis[0], axis_label=x)
@@ -171,45 +220,32 @@ class Chart:
 
     # ------------------------------------------------------------------
 
+    def _ticks(self, axis: Any, places: Mapping[float, str]) -> None:
+        _change(axis.ticker, ticks=list(places))
+        _change(axis, major_label_overrides=dict(places))
+
+    def _span(self, name: str, dimension: Literal["width", "height"]) -> None:
+        span = Span(
+            dimension=dimension,
+            location=None,
+            line_color=NEUTRAL,
+            line_dash=[3, 3],
+            level="underlay",
+        )
+        self.plot.add_layout(span)
+        self._spans[name] = span
+
+    def _drawable(self, key: str, column: Column) -> list[Any]:
+        entries = [_plain(entry) for entry in column]
+        if not (self.x_log if key == "x" else self.y_log) or key == "text":
+            return entries
+        least = _FLOOR if key == "low" else math.nan
+        return [least if entry <= 0 else entry for entry in entries]
+
     def _source(self, name: str, *columns: str) -> ColumnDataSource:
         source = ColumnDataSource(name=name, data={column: _UNTOLD[column] for column in columns})
         self._sources[name] = source
         return source
-
-
-# ---------------------------------------------------------------------------- choosing a scale
-
-
-def nice_ceiling(highest: float) -> float:
-    """The next of 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10 × 10ᵏ: a range that seldom jumps."""
-    if not math.isfinite(highest) or highest <= 0:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(highest))
-    steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
-    return next((step * power for step in steps if step * power >= highest), 10 * power)
-
-
-def layer_ticks(depth: int) -> dict[float, str]:
-    """Ticks for layers 1 … depth, in even steps that leave room for their numbers."""
-    step = next(step for step in (1, 2, 4, 8, 16, 32, 64, depth) if depth / step <= 8)
-    layers = {*range(step, depth + 1, step)} | ({1} if step > 2 else set())
-    return {float(layer): str(layer) for layer in sorted(layers)}
-
-
-def apart(places: Sequence[float], gap: float) -> list[float]:
-    """Move values (two, say the heights of two labels) so far from each other as `gap`."""
-    order = sorted(range(len(places)), key=lambda i: places[i])
-    moved = list(places)
-    for below, above in pairwise(order):
-        lack = gap - (moved[above] - moved[below])
-        if lack > 0:
-            moved[below] -= lack / 2
-            moved[above] += lack / 2
-    return moved
-
-
-def finite(*columns: Iterable[float]) -> list[float]:
-    return [entry for column in columns for entry in column if math.isfinite(entry)]
 
 
 # ---------------------------------------------------------------------------- helpers

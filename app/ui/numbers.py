@@ -47,6 +47,12 @@ def percent(share: float) -> str:
     return f"{share * 100:.3g}"
 
 
+def power_of_ten(value: float) -> str:
+    """10⁻³ for 0.001; nothing for a number that is no power of ten."""
+    mantissa, exponent = f"{value:.9e}".split("e")
+    return f"10{str(int(exponent)).translate(_SUPERSCRIPT)}" if float(mantissa) == 1 else ""
+
+
 def _exponent(value: float, digits: int) -> int:
     """The power of ten of the first digit, after rounding to so many digits (9.96 is 10.0)."""
     return int(f"{abs(value):.{digits - 1}e}".split("e")[1])
