@@ -23,6 +23,7 @@ from typing import Any
 from app.site import fetch, licences, node, versions
 from app.site.environment import ROOT, say
 from app.site.kept import Kept, contents, digest, file_digest
+from app.ui import strings
 
 HERE = Path(__file__).parent
 SITE = "/lib/python3.13/site-packages"
@@ -226,12 +227,14 @@ def own_sources() -> list[Path]:
 def traced_key(compiled: Path, subject: Path) -> str:
     """What a trace depends on."""
     tools = scripts("compile.py", "trace.py")
-    return digest(compiled.name, *contents([*own_sources(), *tools, subject]))
+    made = json.dumps(strings.converted())
+    return digest(compiled.name, made, *contents([*own_sources(), *tools, subject]))
 
 
 def trace(core: Path, compiled: Path, subject: Path, out: Path) -> None:
     """Byte-compile our own code into `out`, work the lessons through, note what was used."""
     say("working every lesson through inside Pyodide, to see what it needs")
+    write_strings(out / "own" / "app" / "ui" / "strings" / strings.CONVERTED)
     steps: list[dict[str, Any]] = [
         {
             "script": "compile.py",
@@ -247,6 +250,13 @@ def trace(core: Path, compiled: Path, subject: Path, out: Path) -> None:
     ]
     mounts = {"/app": ROOT / "app", "/compiled": compiled, "/subject": subject.parent, "/out": out}
     node.inside_pyodide(core, mounts, steps)
+
+
+def write_strings(folder: Path) -> None:
+    """Write the strings that have no files of their own: in the browser nothing can convert."""
+    folder.mkdir(parents=True)
+    for name, content in strings.converted().items():
+        (folder / name).write_text(content, encoding="utf-8", newline="\n")
 
 
 # --- pack -----------------------------------------------------------------------------------------

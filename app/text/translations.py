@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
+from app.text import traditional
 from app.text.errors import TextError
 from app.text.markdown import Document, read
 
@@ -11,11 +12,16 @@ from app.text.markdown import Document, read
 def read_lesson(folder: Path, languages: Sequence[str]) -> dict[str, Document]:
     """A lesson's texts by language; the first language is the one the others translate.
 
+    Traditional Chinese has no text of its own, it is made from the Simplified one.
+
     Raises TextError if a language is missing, or if a translation lacks a heading, box,
     directive, displayed formula or source that the first language has, or has one more.
     """
-    documents = {}
+    documents: dict[str, Document] = {}
     for language in languages:
+        if language == traditional.LANGUAGE:
+            documents[language] = traditional.convert_document(documents[traditional.SOURCE])
+            continue
         path = folder / f"{language}.md"
         if not path.is_file():
             raise TextError(path, None, f"the lesson has no text in {language}.")

@@ -3,16 +3,23 @@
 The words stand in `strings/<language>/`, one folder per language, the same files and keys in each:
 one file per experiment, and what they share in `options`, `experiment` and `page`. {places} are
 filled in. A text may have plural forms; its table then holds `one` and `other`, and `n` chooses.
+
+Traditional Chinese has no folder in the repository. It is made from the Simplified files: by the
+build for the browser, which has no OpenCC, and by `strings` itself everywhere else.
 """
 
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
-LANGUAGES = ("en", "zh-Hans")
+WRITTEN = ("en", "zh-Hans")
+CONVERTED = "zh-Hant"
+LANGUAGES = (*WRITTEN, CONVERTED)
 
+FOLDER = files(__package__) / "strings"
 _PLURAL_FORMS = {"one", "other"}
 
 
@@ -56,14 +63,28 @@ def strings(language: str) -> Strings:
         raise ValueError(
             f"There are no texts in the language {language!r}; there are {', '.join(LANGUAGES)}."
         )
-    folder = files(__package__) / "strings" / language
+    folder = FOLDER / language
+    contents = converted() if language == CONVERTED and not folder.is_dir() else _contents(folder)
     texts: dict[str, Any] = {}
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        for key, text in _flat(tomllib.loads(file.read_text(encoding="utf-8"))):
+    for name, content in contents.items():
+        for key, text in _flat(tomllib.loads(content)):
             if key in texts:
-                raise ValueError(f"{language}/{file.name}: the text {key!r} stands elsewhere too.")
+                raise ValueError(f"{language}/{name}: the text {key!r} stands elsewhere too.")
             texts[key] = text
     return Strings(language, texts)
+
+
+def converted() -> dict[str, str]:
+    """The files of Traditional Chinese by name, made from the Simplified ones. Needs OpenCC."""
+    from app.text import traditional  # here: what the browser has of us holds no `text`
+
+    contents = _contents(FOLDER / traditional.SOURCE)
+    return {name: traditional.convert(content) for name, content in contents.items()}
+
+
+def _contents(folder: Traversable) -> dict[str, str]:
+    found = sorted(folder.iterdir(), key=lambda file: file.name)
+    return {file.name: file.read_text(encoding="utf-8") for file in found}
 
 
 def _flat(tables: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, Any]]:

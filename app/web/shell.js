@@ -56,9 +56,15 @@
     });
   }
 
-  /** Whether a reader of `wanted` can read `offered`: "zh-CN" "zh-Hans", "en-GB" "en". */
+  /** Whether a reader of `wanted` is best served with `offered`: "en-GB" "en", "zh-TW" "zh-Hant". */
   function speaks(/** @type {string} */ wanted, /** @type {string} */ offered) {
-    return wanted.split("-")[0].toLowerCase() === offered.split("-")[0].toLowerCase();
+    return written(wanted) === written(offered);
+  }
+
+  /** A language as it is written: of Chinese there are two scripts, which a place may stand for. */
+  function written(/** @type {string} */ language) {
+    if (!/^zh\b/i.test(language)) return language.split("-")[0].toLowerCase();
+    return /-hans\b/i.test(language) || !/-(hant|tw|hk|mo)\b/i.test(language) ? "zh-hans" : "zh-hant";
   }
 
   function offerSchemes() {

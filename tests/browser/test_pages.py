@@ -53,7 +53,8 @@ def test_a_chosen_scheme_goes_along_but_stays_out_of_the_address(lesson: Lesson)
 
 
 @pytest.mark.parametrize(
-    ("locale", "language"), [("en-GB", "en"), ("zh-CN", "zh-Hans"), ("zh-TW", "zh-Hans")]
+    ("locale", "language"),
+    [("en-GB", "en"), ("zh-CN", "zh-Hans"), ("zh-TW", "zh-Hant"), ("zh-HK", "zh-Hant")],
 )
 def test_the_front_door_leads_to_the_readers_language(
     new_context: NewContext, host: Host, locale: str, language: str

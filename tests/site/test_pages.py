@@ -14,7 +14,7 @@ from app import live
 from app.site import assets, pages
 from app.site.bundle import File, Runtime
 from app.site.environment import Failure
-from app.ui.strings import LANGUAGES, strings
+from app.ui.strings import LANGUAGES, WRITTEN, strings
 
 LESSONS = pages.LESSONS
 BASE = "/courses/norm/"
@@ -285,7 +285,7 @@ def test_only_a_wiring_that_can_be_read_off_its_step_has_a_formula(
     """DeepNorm's step takes a number besides, and OLMo 2's norm is not the LN that would stand."""
     lessons = tmp_path / "lessons"
     shutil.copytree(LESSONS, lessons)
-    for language in LANGUAGES:
+    for language in WRITTEN:
         path = lessons / "warmup" / f"{language}.md"
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace("::formula pre_ln", f"::formula {wiring}"), encoding="utf-8")
@@ -303,7 +303,7 @@ def test_a_lesson_is_called_by_its_folder(tmp_path: Path, runtime: Runtime) -> N
 def test_a_lesson_shows_an_experiment_only_once(tmp_path: Path, runtime: Runtime) -> None:
     lessons = tmp_path / "lessons"
     shutil.copytree(LESSONS, lessons)
-    for language in LANGUAGES:
+    for language in WRITTEN:
         path = lessons / "warmup" / f"{language}.md"
         line = "::experiment sensitivity\n"
         text = path.read_text(encoding="utf-8").replace(line, f"{line}\n{line}")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.text import read, read_sources
-from app.ui.strings import LANGUAGES, strings
+from app.ui.strings import WRITTEN, strings
 
 LESSONS = Path(__file__).parents[2] / "lessons"
 WIDTH, WARMUP = 512, 4000  # Vaswani et al. 2017, sections 3.2 and 5.3
@@ -21,7 +21,7 @@ def text(language: str) -> str:
     return (LESSONS / "warmup" / f"{language}.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", WRITTEN)
 def test_the_rates_in_the_text_are_those_of_the_rule(language: str) -> None:
     named = re.findall(r"([\d.]+) \\times 10\^\{(-?\d+)\}", text(language))
     assert max(learning_rate(t) for t in range(1, 10 * WARMUP)) == learning_rate(WARMUP)
@@ -31,7 +31,7 @@ def test_the_rates_in_the_text_are_those_of_the_rule(language: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", WRITTEN)
 def test_the_size_of_a_step_against_the_weights_is_the_text_s(language: str) -> None:
     deviation = (2 / (WIDTH + WIDTH)) ** 0.5  # Glorot and Bengio 2010, equation 12
     percentages = [float(n) for n in re.findall(r"([\d.]+) %", text(language))]
@@ -40,12 +40,12 @@ def test_the_size_of_a_step_against_the_weights_is_the_text_s(language: str) -> 
     assert set(percentages) == {1.6, 0.0004}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", WRITTEN)
 def test_the_button_that_the_text_names_is_called_so(language: str) -> None:
     assert f"“{strings(language)('action.perturb.label')}”" in text(language)
 
 
 def test_every_cited_source_is_listed() -> None:
     sources = read_sources(LESSONS / "sources.toml")
-    for language in LANGUAGES:
+    for language in WRITTEN:
         assert read(LESSONS / "warmup" / f"{language}.md").cited <= set(sources)

@@ -65,4 +65,4 @@ def test_a_missing_key_a_missing_value_and_a_missing_language_are_errors() -> No
 
 def test_a_table_can_be_handed_on_without_its_name() -> None:
     table = strings("en").table("wiring")
-    assert table == {"post_ln": "Post-LN", "pre_ln": "Pre-LN"}
+    assert table["pre_ln"] == strings("en")("wiring.pre_ln")
