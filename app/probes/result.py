@@ -1,5 +1,9 @@
 """What every probe answers with."""
 
+import csv
+import io
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,3 +23,20 @@ class Result:
     summary: dict[str, Any]
     done: int
     total: int
+
+
+def csv_of(result: Result) -> str:
+    """All columns, every digit; nothing where there is no value."""
+    return csv_rows(result.columns, zip(*result.columns.values(), strict=True))
+
+
+def csv_rows(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([["" if _is_nan(value) else value for value in row] for row in rows])
+    return text.getvalue()
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)

@@ -1,0 +1,92 @@
+"""What a reader takes away: the numbers as CSV, and the command that prints them in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from app.probes import NUMBERS_VERSION
+from app.probes.options import OPTIONS
+from app.probes.result import Result, csv_of, csv_rows
+from app.ui import markup
+
+if TYPE_CHECKING:
+    from app.experiments.experiment import Experiment
+
+
+def files(experiment: Experiment, link: str) -> list[dict[str, str]]:
+    """A CSV file per newest answer, `name` and `text`; where nothing was computed, one per table.
+
+    Comment lines (`#`) say where the numbers come from: probe, seed, every setting, the version of
+    the numbers, `link` (the page's address at this state) and the command that prints the same.
+    """
+    results = experiment.results()
+    if results:
+        return [
+            {"name": name, "text": _commented(_about(experiment, result, link)) + csv_of(result)}
+            for name, result in results.items()
+        ]
+    about = [f"NormLab: {experiment.name}", *_state(experiment.state()), *_origin(link)]
+    return [
+        {"name": table.name, "text": _commented(about) + _table(table)}
+        for table in experiment.tables()
+    ]
+
+
+def command(result: Result) -> str:
+    """The line that prints a result in a terminal; every option is said, so no default matters."""
+    options = [
+        f"--{name} {_text(name, value)}" for name, value in result.config.items() if name in OPTIONS
+    ]
+    return " ".join(["python -m app probe", result.probe, *options])
+
+
+def commands(results: Iterable[Result]) -> str:
+    """The lines for all results, as HTML; none for no result."""
+    lines = dict.fromkeys(command(result) for result in results)
+    inner = "".join(f"<li><code>{markup.text(line)}</code></li>" for line in lines)
+    return f"<ul>{inner}</ul>" if inner else ""
+
+
+def _about(experiment: Experiment, result: Result, link: str) -> list[str]:
+    done = f"done: {result.done} of {result.total}"
+    settings = [f"{name}: {_text(name, value)}" for name, value in result.config.items()]
+    title = f"NormLab: {experiment.name}, {result.probe}"
+    return [title, f"{command(result)} --csv", done, *settings, *_origin(link)]
+
+
+def _state(state: Mapping[str, str]) -> list[str]:
+    return [f"{name}: {text}" for name, text in state.items()]
+
+
+def _origin(link: str) -> list[str]:
+    return [f"version of the numbers: {NUMBERS_VERSION}", f"link: {link}"]
+
+
+def _commented(lines: Iterable[str]) -> str:
+    """Each line a comment, whatever stands in it."""
+    return "".join(f"# {' '.join(line.split())}\n" for line in lines)
+
+
+def _table(table: markup.Table) -> str:
+    return csv_rows([name for name, _ in table.columns], table.rows)
+
+
+def _text(name: str, value: Any) -> str:
+    option = OPTIONS.get(name)
+    if option is None:
+        return str(value)
+    return _ranges(value) if option.kind == "ints" else option.format(value)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """1, 2, 3, 5 → "1-3,5"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(
+        f"{run[0]}-{run[-1]}" if len(run) > 2 else ",".join(map(str, run)) for run in runs
+    )
