@@ -82,7 +82,8 @@ class Experiment(ABC):
         self._notices: list[str] = []
         self._remarks: dict[str, str] = {}
         self._failure = ""
-        self._undrawn = True
+        self._undrawn, self._untold = True, False
+        """Whether the figures, and after them table and details, are still to be brought up to date."""
         self._aim()
         self._set_buttons()
 
@@ -152,7 +153,8 @@ class Experiment(ABC):
     def status(self) -> Status:
         if self._failure:
             return "error"
-        if self._undrawn or any(work.running for work in self.works.values()):
+        unsaid = self._undrawn or self._untold
+        if unsaid or any(work.running for work in self.works.values()):
             return "computing"
         if any(work.paused for work in self.works.values()):
             return "stopped"
@@ -196,7 +198,7 @@ class Experiment(ABC):
         self.values = self._read()
         if self.state() != before:
             self._failure = ""
-            self._undrawn = True
+            self._undrawn, self._untold = True, False
             self._aim()
             self._set_buttons()
         return list(self._notices)
@@ -212,16 +214,19 @@ class Experiment(ABC):
             elif action == work.run.action:
                 self._remarks.pop(work.run.name, None)
                 work.start()
-        self._undrawn = True
+        self._undrawn, self._untold = True, False
         self._set_buttons()
 
     def step(self) -> bool:
         """One slice of what is most needed. True while more remains to be done."""
         if self._undrawn and self._drawable():
             self._publish()
+        elif self._untold:
+            self._tell()
         else:
             self._advance()
-        return (self._undrawn and self._drawable()) or self._next() is not None
+        more = self._untold or (self._undrawn and self._drawable())
+        return more or self._next() is not None
 
     def learn(self, other: Experiment) -> None:
         """Take over the finished answers of the same experiment, say in another language."""
@@ -306,16 +311,22 @@ class Experiment(ABC):
         self._set_buttons()
 
     def _publish(self) -> None:
-        self._undrawn = False
+        """What a hand on a slider looks at."""
+        self._undrawn, self._untold = False, True
         self.draw()
         self.shown = self.state()
-        self._parts = {
-            "sentence": markup.sentences(self.sentences(), self.say("experiment.between")),
+        sentence = markup.sentences(self.sentences(), self.say("experiment.between"))
+        self._parts |= {"sentence": sentence, **self.extra_parts()}
+        self._set_buttons()
+
+    def _tell(self) -> None:
+        """The rest, which takes most of the time: a slice of its own, so that a hand that moved on
+        meanwhile is followed first."""
+        self._untold = False
+        self._parts |= {
             "table": "".join(markup.table(table) for table in self.tables()),
             "details": markup.descriptions(self.details()) + self._timing(),
-            **self.extra_parts(),
         }
-        self._set_buttons()
 
     def _timing(self) -> str:
         """How long it took, in an element of its own: the only words that a clock writes."""
