@@ -18,7 +18,7 @@ export default [
   { files: ["app/web/controls.js", "app/web/paint.js"], languageOptions: { sourceType: "script" } },
   {
     // Read by browsers that are too old for everything else: it is what tells them so.
-    files: ["app/web/shell.js"],
+    files: ["app/web/shell.js", "app/web/frame.js"],
     languageOptions: { sourceType: "script" },
     rules: { "no-var": "off", "no-unused-vars": ["error", { caughtErrors: "none" }] },
   },

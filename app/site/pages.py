@@ -4,6 +4,7 @@
     404.html
     <language>/index.html       the front page: what there is
     <language>/<slug>/index.html
+    <language>/<slug>/embed/index.html    the lesson's experiments alone, for frames in other pages
 
 Links are relative and name `index.html`, so that a page works below any address and from `file://`.
 """
@@ -87,6 +88,7 @@ class Site:
         self.sources: Mapping[str, Source] = text.read_sources(lessons / "sources.toml")
         self.typeset = Typesetter(node(), MODULES / "katex")
         self.templates = _templates()
+        self.prerender = cache(prerender)
 
     def write(self) -> None:
         self.typeset.prepare(
@@ -105,6 +107,7 @@ class Site:
             self._front(language)
             for lesson in self.lessons:
                 self._lesson(lesson, language)
+                self._embed(lesson, language)
 
     # ------------------------------------------------------------------ pages
 
@@ -151,6 +154,25 @@ class Site:
                 "lesson": lesson.slug,
                 "text": Markup(rendered.html),
                 "citations": rendered.citations,
+                "config": _json(self._config(lesson, language, root)),
+            },
+        )
+
+    def _embed(self, lesson: Lesson, language: str) -> None:
+        document = lesson.texts[language]
+        shown = [d for d in document.directives if d.name == "experiment"]
+        if not shown:
+            return
+        root = "../../../"
+        self._page(
+            f"{language}/{lesson.slug}/embed/index.html",
+            "embed.html",
+            language,
+            root,
+            {
+                **document.meta,
+                "lesson": lesson.slug,
+                "experiments": [Markup(self._experiment(each, language, 2)) for each in shown],
                 "config": _json(self._config(lesson, language, root)),
             },
         )
@@ -205,9 +227,10 @@ class Site:
 
     # ------------------------------------------------------------------ directives
 
-    def _experiment(self, directive: Directive, language: str) -> str:
+    def _experiment(self, directive: Directive, language: str, heading: int = 4) -> str:
+        """The experiment, its question as a heading of that level."""
         name = _only_argument(directive, EXPERIMENTS)
-        shown = prerender(name, language)
+        shown = self.prerender(name, language)
         say = strings(language)
         drawn = [
             {
@@ -230,6 +253,7 @@ class Site:
         return self.templates.get_template("experiment.html").render(
             say=say,
             it=shown,
+            heading=heading,
             board=html,
             wirings=drawn,
             document=_json(shown.stored),

@@ -163,6 +163,19 @@ export class Experiment {
   #moved(name, value) {
     if (this.state[name] === value) return;
     this.state = { ...this.state, [name]: value };
+    this.#asked();
+  }
+
+  /** Show another state, as if the reader had set each value of it. @param {State} state */
+  take(state) {
+    if (same(state, this.state)) return;
+    this.state = { ...state };
+    this.#painted?.apply(this.state);
+    this.#asked();
+  }
+
+  /** Something else is wanted than before. */
+  #asked() {
     this.waits = [];
     this.note([]);
     if (this.#session?.settled) this.#enter("computing");

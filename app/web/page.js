@@ -16,17 +16,20 @@ const status = new Status(
   },
 );
 
-const experiments = [...document.querySelectorAll("section[data-experiment]")].map(
+export const experiments = [...document.querySelectorAll("section[data-experiment]")].map(
   (section) =>
     new Experiment(/** @type {HTMLElement} */ (section), {
       strings: config.strings,
       language: config.language,
       paint: () => window.normlab.paint(/** @type {HTMLElement} */ (section).dataset.experiment ?? ""),
       client,
-      moved: () => address.write(),
+      moved: () => {
+        address.write();
+        section.dispatchEvent(new CustomEvent("normlab:moved", { bubbles: true }));
+      },
     }),
 );
-const specs = Object.fromEntries(
+export const specs = Object.fromEntries(
   experiments.map(({ name, stored }) => [name, { options: stored.options, defaults: stored.state }]),
 );
 
@@ -37,9 +40,7 @@ const address = {
 
   read() {
     const { states, notices, version } = parse(location.search, specs);
-    const sentences = notices.map(({ kind, ...notice }) =>
-      say(config.strings, `notice_${kind}`, { label: labelOf(notice.name), ...notice }),
-    );
+    const sentences = inWords(notices);
     if (version !== null && version !== config.version) {
       sentences.push(say(config.strings, "notice_version", { given: version, used: config.version }));
     }
@@ -56,11 +57,19 @@ const address = {
     clearTimeout(this.clock);
     this.clock = undefined;
     const states = Object.fromEntries(experiments.map(({ name, state }) => [name, state]));
-    const query = format(states, specs, config.version);
+    const show = new URLSearchParams(location.search).get("show"); // an embed's
+    const query = format(states, specs, config.version, show);
     if (query === location.search) return;
     history.replaceState(history.state, "", `${location.pathname}${query}${location.hash}`);
   }
 };
+
+/** What was wrong with values from outside. @param {import("./state.js").Notice[]} notices */
+export function inWords(notices) {
+  return notices.map(({ kind, ...notice }) =>
+    say(config.strings, `notice_${kind}`, { label: labelOf(notice.name), ...notice }),
+  );
+}
 
 /** What the page calls an option. @param {string} option */
 function labelOf(option) {

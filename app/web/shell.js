@@ -86,11 +86,15 @@
     }
   }
 
-  /** Links within the site take the scheme along; links to another language the experiments' state too. */
+  /**
+   * Links within the site take the scheme along; links to another language the experiments' state too, and
+   * an embed's link has the state in itself.
+   */
   function carryChoices(/** @type {MouseEvent} */ event) {
     var target = event.target instanceof Element ? event.target.closest("a") : null;
     if (!target || !target.dataset.carries) return;
-    var query = new URLSearchParams(target.dataset.carries === "state" ? location.search : "");
+    var carried = { state: location.search, itself: target.search };
+    var query = new URLSearchParams(carried[/** @type {"state" | "itself"} */ (target.dataset.carries)] || "");
     if (root.dataset.theme) query.set("theme", root.dataset.theme);
     target.search = query.toString().replace(/%2C/g, ",");
     if (target.dataset.carries === "state") target.hash = location.hash;

@@ -12,6 +12,7 @@
  */
 
 const VERSION = "v";
+const SHOW = "show"; // an embed's: the experiments that there are
 
 /**
  * The state that a link's query asks for: every option of every experiment, defaults where it says nothing.
@@ -34,6 +35,7 @@ export function parse(query, experiments) {
       version = text;
       continue;
     }
+    if (key === SHOW) continue; // frame.js has seen to it
     const [name, only] = key.includes(".") ? [after(key), before(key)] : [key, null];
     const meant = Object.entries(experiments).filter(
       ([experiment, { options }]) => (only ?? experiment) === experiment && options.some((option) => option.name === name),
@@ -53,8 +55,9 @@ export function parse(query, experiments) {
  * The query that says `states`: what differs from the defaults, and the version of the numbers. Empty when
  * nothing differs.
  * @param {Record<string, State>} states @param {Record<string, Spec>} experiments @param {string} version
+ * @param {string | null} [show]  an embed keeps what it was asked to show
  */
-export function format(states, experiments, version) {
+export function format(states, experiments, version, show = null) {
   const pairs = [];
   for (const [experiment, { options, defaults }] of Object.entries(experiments)) {
     for (const { name } of options) {
@@ -62,8 +65,9 @@ export function format(states, experiments, version) {
       if (text !== defaults[name]) pairs.push([`${experiment}.${name}`, text]);
     }
   }
-  if (pairs.length === 0) return "";
-  return `?${[...pairs, [VERSION, version]].map(([key, text]) => `${key}=${encoded(text)}`).join("&")}`;
+  if (pairs.length > 0) pairs.push([VERSION, version]);
+  if (show !== null) pairs.unshift([SHOW, show]);
+  return pairs.length === 0 ? "" : `?${pairs.map(([key, text]) => `${key}=${encoded(text)}`).join("&")}`;
 }
 
 /** Whether two states say the same about every option. @param {State} a @param {State} b */

@@ -1,0 +1,66 @@
+// What an embed does before anything is painted: it keeps the experiments that its address names, links to
+// the lesson, and tells the page around it how high it is. A plain script, early in the page, in old syntax
+// on purpose: like shell.js it must run from file:// and where nothing else will.
+
+(function () {
+  var root = document.documentElement;
+
+  // The text is there and nothing has been painted; until then the style sheet hides it.
+  document.addEventListener("readystatechange", function () {
+    if (document.readyState !== "interactive") return;
+    choose();
+    linkToLesson();
+    root.dataset.chosen = "";
+    if (window.parent !== window) tellHeight();
+  });
+
+  /** Keep what `show` names, in its order; where it names nothing that there is, keep all and say so. */
+  function choose() {
+    var named = new URLSearchParams(location.search).getAll("show").join(",").split(",")
+      .map(function (name) { return name.trim(); })
+      .filter(function (name, index, names) { return name !== "" && names.indexOf(name) === index; });
+    /** @type {NodeListOf<HTMLElement>} */
+    var sections = document.querySelectorAll("section[data-experiment]");
+    /** @type {Record<string, HTMLElement>} */
+    var known = Object.create(null);
+    sections.forEach(function (section) { known[section.dataset.experiment || ""] = section; });
+    var found = named.filter(function (name) { return name in known; });
+    var unknown = named.filter(function (name) { return !(name in known); });
+    if (found.length > 0) {
+      sections.forEach(function (section) { section.remove(); });
+      var main = document.querySelector("main");
+      found.forEach(function (name) { if (main) main.appendChild(known[name]); });
+    }
+    if (named.length === 0) note("none", "");
+    else if (unknown.length > 0) note(found.length > 0 ? "some" : "all", unknown.join(", "));
+  }
+
+  function note(/** @type {string} */ key, /** @type {string} */ names) {
+    var line = document.getElementById("choice");
+    if (!line) return;
+    line.textContent = (line.dataset[key] || "").replace("{names}", function () { return names; });
+    line.hidden = false;
+  }
+
+  /** The lesson, at the state of the address; embed.js keeps it at the reader's. */
+  function linkToLesson() {
+    var link = document.getElementById("lesson");
+    var first = document.querySelector("section[data-experiment]");
+    if (!(link instanceof HTMLAnchorElement)) return;
+    var query = new URLSearchParams(location.search);
+    query.delete("show");
+    link.search = query.toString().replace(/%2C/g, ",");
+    if (first) link.hash = first.id;
+  }
+
+  /** The body is as high as what stands in it, whatever the frame's height: so nothing can go in circles. */
+  function tellHeight() {
+    var told = 0;
+    new ResizeObserver(function () {
+      var height = Math.ceil(document.body.getBoundingClientRect().height);
+      if (height === told) return;
+      told = height;
+      window.parent.postMessage({ normlab: 1, type: "height", height: height }, "*");
+    }).observe(document.body);
+  }
+})();
