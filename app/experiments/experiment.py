@@ -83,7 +83,7 @@ class Experiment(ABC):
         self._remarks: dict[str, str] = {}
         self._failure = ""
         self._undrawn, self._untold = True, False
-        """Whether the figures, and after them table and details, are still to be brought up to date."""
+        """Whether figures, and after them table and details, are still to be brought up to date."""
         self._aim()
         self._set_buttons()
 
