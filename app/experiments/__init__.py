@@ -1,6 +1,12 @@
 """The experiments, by the name that pages and links call them."""
 
 from app.experiments.experiment import Experiment
+from app.experiments.norms import Norms
 from app.experiments.sensitivity import Sensitivity
 
-EXPERIMENTS: dict[str, type[Experiment]] = {Sensitivity.name: Sensitivity}
+_IN_ORDER: tuple[type[Experiment], ...] = (
+    Sensitivity,
+    Norms,
+)
+
+EXPERIMENTS: dict[str, type[Experiment]] = {each.name: each for each in _IN_ORDER}

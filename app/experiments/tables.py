@@ -10,7 +10,7 @@ from app.ui.numbers import significant
 from app.ui.strings import Strings
 
 _STATISTICS = (
-    *("se", "geomean", "p10", "p90", "theory"),
+    *("se", "geomean", "p10", "p90", "theory", "inside"),
     *("relative", "relative_se", "relative_p10", "relative_p90"),
 )
 
@@ -18,10 +18,12 @@ _STATISTICS = (
 def result_table(
     result: Result, say: Strings, *, name: str, caption: str, rows: Iterable[int]
 ) -> Table:
-    """The given rows of a result. A wiring's columns stand under its name."""
+    """The given rows of a result. A wiring's columns stand under its name, and so do those of
+    another quantity that has one, `experiment.table.of.<column>`."""
     columns = list(result.columns)
-    wirings = [column for column in columns if f"wiring.{column}" in say]
-    groups = [(column, *_grouped(column, wirings)) for column in columns]
+    titles = {f"{start}.{c}": c for c in columns for start in ("wiring", "experiment.table.of")}
+    names = {column: say(key) for key, column in titles.items() if key in say}
+    groups = [(column, *_grouped(column, list(names))) for column in columns]
     shown = [_words(say, column) for column in columns]
     return Table(
         name=name,
@@ -32,8 +34,8 @@ def result_table(
             for row in rows
         ],
         groups=[
-            (say(f"wiring.{wiring}") if wiring else "", len(list(members)))
-            for wiring, members in groupby(wiring for _, wiring, _ in groups)
+            (names.get(stem, ""), len(list(members)))
+            for stem, members in groupby(stem for _, stem, _ in groups)
         ],
     )
 
@@ -43,14 +45,14 @@ def rows_at(values: Sequence[Any], wanted: Iterable[Any]) -> list[int]:
     return [places[value] for value in wanted if value in places]
 
 
-def _grouped(column: str, wirings: Sequence[str]) -> tuple[str, str]:
+def _grouped(column: str, stems: Sequence[str]) -> tuple[str, str]:
     """`post_ln_se` → ("post_ln", "se"), `post_ln` → ("post_ln", "mean"), others by themselves."""
-    for wiring in wirings:
-        if column == wiring:
-            return wiring, "mean"
-        statistic = column.removeprefix(wiring + "_")
+    for stem in stems:
+        if column == stem:
+            return stem, "mean"
+        statistic = column.removeprefix(stem + "_")
         if statistic != column and statistic in _STATISTICS:
-            return wiring, statistic
+            return stem, statistic
     return "", column
 
 
