@@ -100,6 +100,12 @@ def probes() -> dict[str, Probe]:
         "beta": Probe(
             beta.measure, beta.TAKES, "the share of each sublayer's branch in the residual stream"
         ),
+        "contrast": Probe(
+            training.contrast,
+            training.CONTRAST_TAKES,
+            "Post-LN in training without warm-up and with it, and Pre-LN without, side by side",
+            unit="step",
+        ),
         "depth": Probe(
             depth.measure,
             depth.TAKES,
@@ -222,9 +228,10 @@ INDEX = ("depth", "layer", "sublayer", "kind", "scale", "step", "rate")  # what 
 
 
 def print_table(result: Result) -> None:
-    """A block per wiring, one for what is common to all, then the summary."""
+    """A block per wiring, or per run, one for what is common to all, then the summary."""
     index = [c for c in result.columns if c in INDEX]
-    blocks: dict[str, list[str]] = {wiring: [] for wiring in result.config.get("wiring", ())}
+    runs = [name for name, about in result.summary.items() if isinstance(about, dict)]
+    blocks: dict[str, list[str]] = {name: [] for name in result.config.get("wiring", runs)}
     for column in result.columns:
         if column not in index:
             owners = [w for w in blocks if f"{column}_".startswith(f"{w}_")]

@@ -86,7 +86,7 @@ STACKS = ("attenuation", "beta", "depth", "estimate", "gradients", "jacobian", "
           "norms", "sensitivity", "wirings")  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*STACKS, "training"])
+@pytest.mark.parametrize("name", [*STACKS, "contrast", "training"])
 def test_help_names_every_option_with_what_is_allowed(capsys, name):
     code, out, _ = run(capsys, "probe", name, "--help")
     text = " ".join(out.split())
@@ -98,7 +98,7 @@ def test_help_names_every_option_with_what_is_allowed(capsys, name):
 
 
 def test_every_probe_of_stacks_is_there():
-    assert set(STACKS) == set(terminal.probes()) - {"training"}
+    assert set(STACKS) == set(terminal.probes()) - {"contrast", "training"}
 
 
 @pytest.mark.parametrize("name", STACKS)

@@ -1,10 +1,12 @@
-"""Records the grid of training runs that the lessons show.
+"""Records the training runs that the lessons show: the grid, and the three runs of the contrast.
 
     python -m lessons.recorded.record                    all cores of this machine
     python -m lessons.recorded.record --jobs 1           one
     python -m lessons.recorded.record --dask tcp://host:8786
+    python -m lessons.recorded.record --contrast         only the contrast, in some seconds
     python -m lessons.recorded.record --texts            only writes the texts anew
 
+The files lie where the experiments find them, also in a browser: `app/experiments/recorded`.
 A stopped run goes on where it was: finished cells wait in `unfinished.jsonl`, which is removed when
 the last one is done and `grid.json` and `curves.json` are written. For a Dask cluster install the
 group `cluster`; its workers need this repository on their path and the same NumPy.
@@ -27,20 +29,26 @@ from typing import Any
 from joblib import Parallel, delayed, parallel_config
 from tqdm import tqdm
 
-from app.probes import NUMBERS_VERSION, sentences
+from app.probes import NUMBERS_VERSION, sentences, training
 from lessons.recorded import grid
 
 HERE = Path(__file__).parent
+DATA = HERE.parents[1] / "app" / "experiments" / "recorded"
 UNFINISHED = "unfinished.jsonl"
 
 
 def main(arguments: list[str]) -> int:
     chosen = command_line().parse_args(arguments)
-    write_texts(chosen.out)
+    write_texts(chosen.out or HERE)
     if chosen.texts:
         return 0
+    out = chosen.out or DATA
+    for language in training.CONTRAST:
+        record_contrast(out, language)
+    if chosen.contrast:
+        return 0
     try:
-        results = record(chosen.out, backend(chosen.dask, chosen.jobs), grid.cells())
+        results = record(out, backend(chosen.dask, chosen.jobs), grid.cells())
     except KeyboardInterrupt:
         print("\nStopped; the same command goes on from here.", file=sys.stderr)
         return 130
@@ -56,8 +64,9 @@ def command_line() -> argparse.ArgumentParser:
     )
     parser.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
     parser.add_argument("--dask", metavar="ADDRESS", help="a Dask scheduler to run the cells on")
+    parser.add_argument("--contrast", action="store_true", help="only record the contrast")
     parser.add_argument("--texts", action="store_true", help="only write the texts")
-    parser.add_argument("--out", type=Path, default=HERE, help="folder to write to")
+    parser.add_argument("--out", type=Path, help="another folder to write everything to")
     return parser
 
 
@@ -80,6 +89,29 @@ def record(
     write(out, results)
     (out / UNFINISHED).unlink()
     return results
+
+
+def record_contrast(out: Path, language: str) -> None:
+    """`contrast-<language>.json`: the probe `contrast` at the setting that tells its runs apart,
+    rounded as a grid's numbers are."""
+    config = {"text": language, "rate": training.CONTRAST[language]}
+    *_, result = training.contrast(config)
+    assert result is not None
+    content = {
+        "config": result.config,
+        "date": datetime.now(UTC).date().isoformat(),
+        "versions": versions("numpy"),
+        "summary": result.summary,
+        "columns": {
+            name: [short_number(name, number) for number in column]
+            for name, column in result.columns.items()
+        },
+    }
+    dump(out / f"contrast-{language}.json", content)
+
+
+def short_number(column: str, number: float) -> float | None:
+    return number if column == "step" else grid.kept(column.rsplit("_", 1)[-1], number)
 
 
 def finished(out: Path) -> dict[grid.Cell, dict[str, Any]]:
@@ -131,7 +163,7 @@ def write(out: Path, results: list[dict[str, Any]]) -> None:
     head = {
         "config": grid.whole_config(),
         "date": datetime.now(UTC).date().isoformat(),
-        "versions": versions(),
+        "versions": versions("numpy", "joblib"),
         "symbols": corpus.symbols,
         "unigram": round(corpus.unigram(grid.COMMON["tokens"]), 4),
     }
@@ -165,12 +197,11 @@ def short(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def versions() -> dict[str, str]:
+def versions(*of: str) -> dict[str, str]:
     return {
         "numbers": NUMBERS_VERSION,
         "python": platform.python_version(),
-        "numpy": version("numpy"),
-        "joblib": version("joblib"),
+        **{name: version(name) for name in of},
         "machine": f"{platform.system()} {platform.machine()}",
     }
 

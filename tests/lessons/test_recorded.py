@@ -7,15 +7,17 @@ from pathlib import Path
 import pytest
 from joblib import parallel_config
 
-from app.probes import sentences
+from app.experiments import recorded
+from app.probes import sentences, training
 from lessons.recorded import grid, record
 from lessons.recorded.grid import CURVES, POINTS, Cell
 
 FOLDER = Path(record.__file__).parent
+DATA = record.DATA
 
 
 def stored(name):
-    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    return json.loads((DATA / name).read_text(encoding="utf-8"))
 
 
 def stored_cell(cell):
@@ -40,7 +42,7 @@ def test_a_file_says_what_it_was_recorded_with_and_is_small(name):
     assert set(content["versions"]) == {"numbers", "python", "numpy", "joblib", "machine"}
     assert content["unigram"] == pytest.approx(grid.corpus().unigram(16), abs=1e-4)
     assert content["date"].startswith("20")
-    assert (FOLDER / name).stat().st_size < 200_000
+    assert (DATA / name).stat().st_size < 200_000
 
 
 def test_every_cell_is_there_once_in_the_order_of_the_config():
@@ -66,6 +68,43 @@ def test_the_grid_has_what_the_lesson_speaks_of():
         assert {3e-4, 1e-3, 3e-3, 1e-2} <= set(rates)
     assert {0, 100} < set(grid.WARMUPS)
     assert len(grid.SEEDS) >= 3
+
+
+def test_experiments_read_what_the_script_wrote():
+    read, rows = recorded.grid(), stored("grid.json")["columns"]
+    assert read.steps == list(POINTS)
+    assert [run.loss for run in read.runs] == rows["validation"]
+    assert [run.verdict for run in read.runs] == rows["verdict"]
+    cell = read.cell(12, 3e-3, 300, "post_ln")
+    assert [run.seed for run in cell.runs] == list(grid.SEEDS)
+    assert grid.median([run.loss for run in cell.runs]) == cell.loss
+    with pytest.raises(KeyError):
+        read.cell(12, 2e-2, 0, "post_ln")
+
+
+# ---------------------------------------------------------------- the contrast
+
+
+@pytest.mark.parametrize("text", training.CONTRAST)
+def test_the_recorded_contrast_is_at_the_setting_that_tells_its_runs_apart(text):
+    result = recorded.contrast(text).result
+    default = {name: option.default for name, option in training.CONTRAST_TAKES.items()}
+    assert result.config == {**default, "text": text, "rate": training.CONTRAST[text]}
+    verdicts = [result.summary[run]["verdict"] for run in ("post_ln", "post_ln_warm", "pre_ln")]
+    assert verdicts == ["stuck", "learns", "learns"]
+    assert (DATA / f"contrast-{text}.json").stat().st_size < 50_000
+
+
+def test_the_recorded_contrast_begins_as_one_that_runs_now():
+    """Fifteen steps: there, another machine's last digits have not grown yet."""
+    now = next(answer for answer in training.contrast({}) if answer and answer.done == 15)
+    then = recorded.contrast("en").result
+    assert set(now.columns) == set(then.columns)
+    for run in ("post_ln", "post_ln_warm", "pre_ln"):
+        assert then.columns[run][:15] == pytest.approx(now.columns[run], rel=5e-3)
+        assert then.columns[f"{run}_cosine"][:15] == pytest.approx(
+            now.columns[f"{run}_cosine"], abs=5e-3
+        )
 
 
 # ---------------------------------------------------------------- true to a run

@@ -7,7 +7,7 @@ import pytest
 
 from app.nn.training import Corpus, Run, TrainingConfig
 from app.probes import sentences
-from app.probes.training import CONTRAST, EVERY, TAKES, measure
+from app.probes.training import CONTRAST, CONTRAST_TAKES, EVERY, TAKES, contrast, measure
 
 SMALL = {"depth": 2, "width": 16, "tokens": 8, "batch": 4, "steps": 12}
 
@@ -58,6 +58,20 @@ def test_validation_is_looked_at_ten_times_in_a_run(last):
     assert [step for step, loss in enumerate(looks, 1) if not math.isnan(loss)] == list(
         range(4, 41, 4)
     )
+
+
+def test_the_three_runs_of_the_contrast_are_those_that_run_alone(last):
+    together = last(contrast({**SMALL, "warmup": 4, "seed": 3}))
+    cold, warm = (last(measure({**SMALL, "warmup": w, "seed": 3})) for w in (0, 4))
+    runs = {"post_ln": (cold, "post_ln"), "post_ln_warm": (warm, "post_ln")}
+    for name, (alone, wiring) in {**runs, "pre_ln": (cold, "pre_ln")}.items():
+        assert together.summary[name] == alone.summary[wiring]
+        for suffix in ("", "_gradient", "_logit", "_cosine", "_lower", "_validation"):
+            ours, theirs = together.columns[f"{name}{suffix}"], alone.columns[f"{wiring}{suffix}"]
+            np.testing.assert_array_equal(ours, theirs)
+    assert together.columns["rate"] == cold.columns["rate"]
+    assert together.columns["rate_warm"] == warm.columns["rate"] != cold.columns["rate"]
+    assert set(together.config) == set(CONTRAST_TAKES)
 
 
 def test_it_pauses_at_every_sublayer_of_every_wiring():
