@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ TAKES = narrowed(
     width={"default": 64},
 )
 TOLERANCE = 0.3  # the output error up to which layers may be grouped
+FEW = 2  # samples of the first run
 PART = 2**18  # numbers of states that go through a sublayer between two pauses
 
 Measured = dict[str, Array]  # by quantity
@@ -45,7 +47,8 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     "merge": error with layers l and l + 1 merged; "drop": error without layer l. Summary: seeds;
     per wiring `pairs`, the error with all pairs of layers merged, and `effective_depth`, the fewest
     sequential steps into which the layers can be grouped, greedily from the output, with an output
-    error ≤ 0.3. None: still at work. Raises ValueError for a config that `validated` refuses.
+    error ≤ 0.3; in `groups` the sizes of the first seed's groups, first layer to last. None: still
+    at work. Raises ValueError for a config that `validated` refuses.
     """
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
@@ -55,7 +58,7 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
         yield _result(config, values)
         return
     values = {}
-    for samples in runs_to_keep(config, stack):
+    for samples in _a_few_first(runs_to_keep(config, stack)):
         fresh = yield from _measured(config, stack, samples)
         for w, of in fresh.items():
             before = values.get(w)
@@ -82,9 +85,21 @@ def _measured(
     for w, walk in walks.items():
         measured = walk.measured()
         yield
-        measured["effective_depth"] = yield from effective_depth(walk, layers)
+        measured["begins"] = yield from groups(walk, layers)
+        measured["effective_depth"] = measured["begins"].sum(1)
         found[w] = measured
     return found
+
+
+def _a_few_first(runs: Iterator[range]) -> Iterator[range]:
+    """The same runs, but the first in two: all stacks with a layer merged take their time, and a
+    reader wants to see something soon."""
+    first = next(runs)
+    few = min(FEW, len(first))
+    yield first[:few]
+    if few < len(first):
+        yield first[few:]
+    yield from runs
 
 
 class Walk:
@@ -176,8 +191,9 @@ def beside(step: Step, matrices: list[Array], source: Array, trunk: Array) -> tu
     return np.asarray(after), np.asarray(step.joined(trunk, lambda _: brought))
 
 
-def effective_depth(walk: Walk, layers: Layers) -> Generator[None, None, Array]:
-    """How many groups the layers make, greedily from the output: (samples,) of whole numbers.
+def groups(walk: Walk, layers: Layers) -> Generator[None, None, Array]:
+    """The groups that the layers make, greedily from the output: 1 where a group begins, else 0,
+    (samples, N). Their number is the effective depth.
 
     A group takes in one more layer at its start as long as the output error stays ≤ 0.3, with all
     groups behind it merged as they are; then the next group begins.
@@ -192,7 +208,7 @@ def effective_depth(walk: Walk, layers: Layers) -> Generator[None, None, Array]:
         state = yield from _grouped(walk, layers, tried, layer)
         fits = walk.error(state) <= TOLERANCE
         begins[fits, layer + 1] = False
-    return np.asarray(begins.sum(1), float)
+    return begins.astype(float)
 
 
 def _grouped(walk: Walk, layers: Layers, begins: Array, first: int) -> Generator[None, None, Array]:
@@ -218,13 +234,20 @@ def _result(config: dict[str, Any], values: Mapping[str, Measured]) -> Result:
         columns |= spread(w, measured[quantity][:, :rows])
         if theory.has_curve(w, config["attention"]) and quantity in CURVES:
             columns[f"{w}_theory"] = CURVES[quantity](w, depth, config["ff"], config["tokens"])
-        for name, of in summary.items():
-            of[w] = {
+        for name in ("pairs", "effective_depth"):
+            summary[name][w] = {
                 "mean": float(measured[name].mean()),
                 "se": float(standard_error(measured[name])),
             }
+    summary["groups"] = {w: _sizes(measured["begins"][0]) for w, measured in values.items()}
     done = len(next(iter(values.values()))["pairs"])
     return Result("depth", config, columns, {"seeds": done, **summary}, done, config["seeds"])
+
+
+def _sizes(begins: Array) -> list[int]:
+    """1 where a group begins → how many layers each group has."""
+    places = [*np.flatnonzero(begins).tolist(), len(begins)]
+    return [end - start for start, end in pairwise(places)]
 
 
 _kept: dict[tuple[Any, ...], Measured] = {}  # complete answers: all quantities come from one pass

@@ -105,7 +105,7 @@ def test_every_quantity_is_its_definition(last, wiring):
 def test_pairs_and_effective_depth_are_their_definitions(last, wiring):
     config = {**SMALL, "depth": 7, "seeds": 3}
     summary = last(measure({**config, "wiring": wiring})).summary
-    pairs, depths = [], []
+    pairs, depths, sizes = [], [], []
     for sample in range(3):
         layers, x = branches(config, sample)
         ours = through(wiring, layers, x)
@@ -120,8 +120,10 @@ def test_pairs_and_effective_depth_are_their_definitions(last, wiring):
             else:
                 groups = [[number], *groups]
         depths.append(len(groups))
+        sizes.append([len(group) for group in groups])
     assert summary["pairs"][wiring]["mean"] == pytest.approx(np.mean(pairs), rel=1e-9)
     assert summary["effective_depth"][wiring]["mean"] == pytest.approx(np.mean(depths))
+    assert summary["groups"][wiring] == sizes[0]
 
 
 # ---------------------------------------------------------------- the reference, N = 24, d = 64
