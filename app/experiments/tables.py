@@ -23,6 +23,8 @@ def result_table(
     columns = list(result.columns)
     titles = {f"{start}.{c}": c for c in columns for start in ("wiring", "experiment.table.of")}
     names = {column: say(key) for key, column in titles.items() if key in say}
+    for stem in [c.removesuffix("_relative") for c in columns if c.endswith("_relative")]:
+        names.setdefault(stem, say(f"wiring.{stem}"))
     groups = [(column, *_grouped(column, list(names))) for column in columns]
     shown = [_words(say, column) for column in columns]
     return Table(
