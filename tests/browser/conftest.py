@@ -104,10 +104,10 @@ def new_context(browser: Browser, watch: Watch) -> Iterator[Callable[..., Browse
     """Opens a watched browser context, its options as Playwright's."""
     opened = []
 
-    def new(home: str, **options: Any) -> BrowserContext:
+    def new(*homes: str, **options: Any) -> BrowserContext:
         context = browser.new_context(**{"viewport": {"width": 1100, "height": 800}, **options})
         context.set_default_timeout(30_000)
-        watch.on(context, home)
+        watch.on(context, *homes)
         opened.append(context)
         return context
 

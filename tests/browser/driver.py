@@ -132,9 +132,9 @@ class Watch:
     allowed: tuple[str, ...] = ()
     """Parts of console messages that a test expects, having spoiled something itself."""
 
-    def on(self, context: BrowserContext, home: str) -> None:
+    def on(self, context: BrowserContext, *homes: str) -> None:
         def request(request: Request) -> None:
-            if not request.url.startswith((home, "data:", "blob:", "file:")):
+            if not request.url.startswith((*homes, "data:", "blob:", "file:")):
                 self.foreign.append(request.url)
 
         def console(message: ConsoleMessage) -> None:
