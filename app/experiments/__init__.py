@@ -1,12 +1,16 @@
 """The experiments, by the name that pages and links call them."""
 
+from app.experiments.depth import Depth
 from app.experiments.experiment import Experiment
+from app.experiments.gradients import Gradients
 from app.experiments.norms import Norms
 from app.experiments.sensitivity import Sensitivity
 
 _IN_ORDER: tuple[type[Experiment], ...] = (
     Sensitivity,
+    Gradients,
     Norms,
+    Depth,
 )
 
 EXPERIMENTS: dict[str, type[Experiment]] = {each.name: each for each in _IN_ORDER}

@@ -52,6 +52,12 @@ def depth_slider(say: Strings, depths: Sequence[int], default: int) -> Control:
     return slider(among("depth", depths, default), say, values=depths)
 
 
+def state_ticks(count: int) -> dict[float, str]:
+    """Ticks for l = 0 … count − 1, in even steps that leave room for their numbers."""
+    step = next(step for step in (1, 2, 4, 8, 16) if count / step <= 8)
+    return {float(state): str(state) for state in range(0, count, step)}
+
+
 STACK = ("width", "tokens", "attention", "seeds", "seed")
 
 
