@@ -3,6 +3,7 @@
 from app.experiments.depth import Depth
 from app.experiments.experiment import Experiment
 from app.experiments.gradients import Gradients
+from app.experiments.merging import Merging
 from app.experiments.norms import Norms
 from app.experiments.sensitivity import Sensitivity
 
@@ -11,6 +12,7 @@ _IN_ORDER: tuple[type[Experiment], ...] = (
     Gradients,
     Norms,
     Depth,
+    Merging,
 )
 
 EXPERIMENTS: dict[str, type[Experiment]] = {each.name: each for each in _IN_ORDER}

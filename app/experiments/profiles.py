@@ -184,7 +184,11 @@ class Profiles(Experiment):
         return said
 
     def about(
-        self, result: Result, *more: tuple[str, str], center: str = "mean"
+        self,
+        result: Result,
+        *more: tuple[str, str],
+        center: str = "mean",
+        theory: bool = True,
     ) -> list[tuple[str, str]]:
         """Details that all of these have, and more of the experiment's own before the last."""
         say, config = self.say, result.config
@@ -195,7 +199,7 @@ class Profiles(Experiment):
             *more,
             ("profiles.details.center", say(f"profiles.details.center_{center}")),
         ]
-        if config["attention"] == "uniform":
+        if theory and config["attention"] == "uniform":
             pairs.append(("profiles.details.theory", say("profiles.details.theory_text")))
         return [(say(key), text) for key, text in (*pairs, version())]
 

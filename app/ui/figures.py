@@ -42,7 +42,10 @@ def _in_rows(samples: int) -> str:
 # What a chart holds before it is told anything. The page may already show another state's chart
 # (the stored one) when ours begins, and is sent only what changes: so everything told must differ
 # from what is held, also an empty curve.
-_UNTOLD = {"x": [math.nan], "y": [math.nan], "low": [math.nan], "high": [math.nan], "text": [""]}
+_UNTOLD: dict[str, list[Any]] = {
+    **{name: [math.nan] for name in ("x", "y", "low", "high", "left", "right")},
+    "text": [""],
+}
 _NOWHERE = (-2, -1)
 _NOWHERE_LOG = (1e-30, 1e-29)
 _FLOOR = 1e-300  # where a bar begins that reaches down to nothing on a log axis
@@ -109,6 +112,14 @@ class Chart:
         source = self._source(name, "x", "low", "high")
         style = {**series.bar(), "width": width, **options}
         self._glyphs[name] = self.plot.vbar(x="x", bottom="low", top="high", source=source, **style)
+
+    def boxes(self, name: str, series: Series, **options: Any) -> None:
+        """Boxes from `left` to `right` and from `low` to `high`."""
+        source = self._source(name, "left", "right", "low", "high")
+        style = {**series.bar(), **options}
+        self._glyphs[name] = self.plot.quad(
+            left="left", right="right", bottom="low", top="high", source=source, **style
+        )
 
     def labels(self, name: str, color: str) -> None:
         """Words to the right of their points, outside the frame as well: curves named directly."""
@@ -237,7 +248,7 @@ class Chart:
 
     def _drawable(self, key: str, column: Column) -> list[Any]:
         entries = [_plain(entry) for entry in column]
-        if not (self.x_log if key == "x" else self.y_log) or key == "text":
+        if not (self.x_log if key in ("x", "left", "right") else self.y_log) or key == "text":
             return entries
         least = _FLOOR if key == "low" else math.nan
         return [least if entry <= 0 else entry for entry in entries]
