@@ -110,6 +110,8 @@ def test_every_page_of_the_contract_is_there(site: Path) -> None:
         expected.add(f"{language}/index.html")
         for path in LESSONS.glob("*/lesson.py"):
             expected.add(f"{language}/{path.parent.name}/index.html")
+            if "::experiment" in (path.parent / "en.md").read_text(encoding="utf-8"):
+                expected.add(f"{language}/{path.parent.name}/embed/index.html")
     assert names == expected
 
 
@@ -178,6 +180,24 @@ def test_a_page_says_its_language_and_where_the_others_are(site: Path, language:
     for code, address in alternates.items():
         assert (page.path.parent / address).resolve() == lesson(site, str(code)).path.resolve()
     assert page.all("meta", name="description")[0]["content"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_embed_holds_the_lessons_experiments_and_nothing_else_of_it(
+    site: Path, language: str
+) -> None:
+    whole = lesson(site, language)
+    page = Page(whole.path.parent / "embed" / "index.html")
+    assert page.all("html")[0]["lang"] == language
+    assert page.all("meta", name="robots")[0]["content"] == "noindex"
+    address = str(page.all("link", rel="canonical")[0]["href"])
+    assert (page.path.parent / address).resolve() == whole.path.resolve()
+    sections = [[s.get("data-experiment") for s in p.all("section")] for p in (whole, page)]
+    assert [name for name in sections[0] if name] == sections[1]
+    assert not [tag for tag, _ in page.elements if tag in ("header", "nav")]
+    documents = [[t for t in p.scripts if t.startswith('{"document"')] for p in (whole, page)]
+    assert documents[0] == documents[1]
+    assert documents[0]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -278,18 +298,14 @@ def test_what_is_wrong_with_a_text_ends_the_build_with_its_place(
     assert re.search(r"zh-Hans\.md:\d+: KaTeX", refusal(whole.replace("$N$", "$N^{$")))
 
 
-@pytest.mark.parametrize("wiring", ["deepnorm", "olmo2", "magic"])
-def test_only_a_wiring_that_can_be_read_off_its_step_has_a_formula(
-    tmp_path: Path, runtime: Runtime, wiring: str
-) -> None:
-    """DeepNorm's step takes a number besides, and OLMo 2's norm is not the LN that would stand."""
+def test_only_a_wiring_has_a_formula(tmp_path: Path, runtime: Runtime) -> None:
     lessons = tmp_path / "lessons"
     shutil.copytree(LESSONS, lessons)
     for language in WRITTEN:
         path = lessons / "warmup" / f"{language}.md"
         text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace("::formula pre_ln", f"::formula {wiring}"), encoding="utf-8")
-    with pytest.raises(Failure, match=r'en\.md:\d+: "::formula" takes one of post_ln, pre_ln\.'):
+        path.write_text(text.replace("::formula pre_ln", "::formula magic"), encoding="utf-8")
+    with pytest.raises(Failure, match=r'en\.md:\d+: "::formula" takes one of post_ln, pre_ln,'):
         pages.build(tmp_path / "site", runtime, lessons=lessons)
 
 

@@ -101,6 +101,14 @@ test("a link says what differs from the defaults, and the version", () => {
   assert.deepEqual(parse(query, experiments).states, states);
 });
 
+test("an embed keeps what it was asked to show, and that is no option", () => {
+  const { states, notices } = parse("?show=sensitivity,gradients&depth=24", experiments);
+  assert.deepEqual(notices, []);
+  const query = format(states, experiments, "1", "sensitivity,gradients");
+  assert.equal(query, "?show=sensitivity,gradients&sensitivity.depth=24&gradients.depth=24&v=1");
+  assert.equal(format({}, experiments, "1", "gradients"), "?show=gradients");
+});
+
 test("states are the same when every option has the same text", () => {
   assert.ok(same({ a: "1", b: "2" }, { b: "2", a: "1" }));
   assert.ok(!same({ a: "1" }, { a: "2" }));
