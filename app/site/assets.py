@@ -19,6 +19,7 @@ from app.ui import theme
 WEB = Path(__file__).parents[1] / "web"
 # Figures, and the widgets that our controls render. Panel's own script (767 kB) is not needed.
 BOKEHJS = ("bokeh.min.js", "bokeh-widgets.min.js")
+SHEETS = ("style.css", "around.css", "toolbar.css")  # one sheet to the browser, in this order
 NOTICES = "THIRD_PARTY.txt"
 
 
@@ -59,10 +60,14 @@ def gather(katex: Path, notices: str) -> dict[str, bytes]:
         **{name: without_source_map((static / name).read_bytes()) for name in BOKEHJS},
         **{f"fonts/{path.name}": path.read_bytes() for path in fonts},
         "icon.svg": (WEB / "icon.svg").read_bytes(),
-        "style.css": (theme.css() + (WEB / "style.css").read_text(encoding="utf-8")).encode(),
+        "style.css": "\n".join([theme.css(), *map(_text, SHEETS)]).encode(),
         "katex.css": only_woff2((katex / "dist" / "katex.min.css").read_text("utf-8")).encode(),
         NOTICES: f"{notices}\nKaTeX, its style sheet and fonts\n\n{licence}".encode(),
     }
+
+
+def _text(name: str) -> str:
+    return (WEB / name).read_text(encoding="utf-8")
 
 
 def only_woff2(css: str) -> str:

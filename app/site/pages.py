@@ -1,9 +1,7 @@
 """The site's pages: lesson text, prerendered experiments and templates → plain HTML files.
 
-    index.html                  the front door: on to the reader's language
-    404.html
-    <language>/index.html       the front page: what there is
-    <language>/<slug>/index.html
+    index.html, 404.html, <language>/index.html, <language>/notation/index.html …   (fronts.py)
+    <language>/<slug>/index.html          a lesson
     <language>/<slug>/embed/index.html    the lesson's experiments alone, for frames in other pages
 
 Links are relative and name `index.html`, so that a page works below any address and from `file://`.
@@ -24,16 +22,16 @@ import jinja2
 from markupsafe import Markup
 
 from app import text
-from app.experiments import EXPERIMENTS
+from app.experiments import EXPERIMENTS, code
 from app.nn.wirings import WIRINGS
 from app.probes import NUMBERS_VERSION
 from app.site import assets as asset_files
+from app.site import fronts
 from app.site.boards import board
 from app.site.bundle import Runtime
 from app.site.environment import ROOT, Failure
 from app.site.node import MODULES, node
 from app.site.prerender import PrerenderError, prerender
-from app.site.thumbnail import thumbnail
 from app.text import Directive, Document, Formula, Source, TextError, Typesetter
 from app.ui import diagram
 from app.ui.strings import LANGUAGES, strings
@@ -85,6 +83,7 @@ class Site:
         self.runtime = runtime
         self.base = base
         self.lessons = read_lessons(lessons)
+        self.about = fronts.read_about(lessons / "pages")
         self.sources: Mapping[str, Source] = text.read_sources(lessons / "sources.toml")
         self.typeset = Typesetter(node(), MODULES / "katex")
         self.templates = _templates()
@@ -93,43 +92,21 @@ class Site:
     def write(self) -> None:
         self.typeset.prepare(
             formula
-            for lesson in self.lessons
-            for document in lesson.texts.values()
+            for texts in (*(lesson.texts for lesson in self.lessons), *self.about.values())
+            for document in texts.values()
             for formula in document.formulas
         )
         notices = (self.runtime.folder / RUNTIME_NOTICES).read_text(encoding="utf-8")
         self.assets = asset_files.write(self.out, self.typeset.katex, notices)
         self.runtime_folder = f"runtime/{self.runtime.folder.name}/"
         shutil.copytree(self.runtime.folder, self.out / self.runtime_folder, dirs_exist_ok=True)
-        self._page("index.html", "door.html", LANGUAGES[0], "", {"doors": self._doors()})
-        self._page("404.html", "missing.html", LANGUAGES[0], self.base, {"doors": self._doors()})
+        fronts.write(self)
         for language in LANGUAGES:
-            self._front(language)
             for lesson in self.lessons:
                 self._lesson(lesson, language)
                 self._embed(lesson, language)
 
     # ------------------------------------------------------------------ pages
-
-    def _front(self, language: str) -> None:
-        cards = [
-            {"href": f"{lesson.slug}/index.html", **lesson.texts[language].meta}
-            for lesson in self.lessons
-        ]
-        say = strings(language)
-        self._page(
-            f"{language}/index.html",
-            "front.html",
-            language,
-            "../",
-            {
-                "title": say("site.name"),
-                "description": say("site.description"),
-                "languages": self._languages("index.html", "../"),
-                "cards": cards,
-                "thumbnail": Markup(thumbnail(say)),
-            },
-        )
 
     def _lesson(self, lesson: Lesson, language: str) -> None:
         document = lesson.texts[language]
@@ -143,15 +120,16 @@ class Site:
                 "formula": lambda directive: self._wiring_formula(directive, language),
             },
         )
-        self._page(
+        self.page(
             f"{language}/{lesson.slug}/index.html",
             "lesson.html",
             language,
             root,
             {
                 **document.meta,
-                "languages": self._languages(f"{lesson.slug}/index.html", root),
+                "languages": self.languages(f"{lesson.slug}/index.html", root),
                 "lesson": lesson.slug,
+                "way": fronts.way(self.lessons, lesson, language),
                 "text": Markup(rendered.html),
                 "citations": rendered.citations,
                 "config": _json(self._config(lesson, language, root)),
@@ -164,7 +142,7 @@ class Site:
         if not shown:
             return
         root = "../../../"
-        self._page(
+        self.page(
             f"{language}/{lesson.slug}/embed/index.html",
             "embed.html",
             language,
@@ -177,35 +155,26 @@ class Site:
             },
         )
 
-    def _page(
+    def page(
         self, path: str, template: str, language: str, root: str, values: Mapping[str, Any]
     ) -> None:
+        """Write one page; `root` leads from it to the top of the site."""
         html = self.templates.get_template(template).render(
             say=strings(language),
             language=language,
             root=root,
             assets=root + self.assets.folder,
+            about=fronts.about_links(self.about, language, root),
             **values,
         )
         file = self.out / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(html, encoding="utf-8", newline="\n")
 
-    def _languages(self, path: str, root: str) -> list[dict[str, str]]:
+    def languages(self, path: str, root: str) -> list[dict[str, str]]:
         """Where the same page is in every language."""
         return [
             {"code": code, "name": strings(code)("site.language"), "href": f"{root}{code}/{path}"}
-            for code in LANGUAGES
-        ]
-
-    def _doors(self) -> list[dict[str, str]]:
-        return [
-            {
-                "code": code,
-                "name": strings(code)("site.language"),
-                "question": strings(code)("site.question"),
-                "href": f"{code}/index.html",
-            }
             for code in LANGUAGES
         ]
 
@@ -223,6 +192,7 @@ class Site:
             ],
             "worker": f"{root}{self.assets.folder}worker.js",
             "strings": strings(language).table("page"),
+            "toolbar": strings(language).table("toolbar"),
         }
 
     # ------------------------------------------------------------------ directives
@@ -256,6 +226,7 @@ class Site:
             heading=heading,
             board=html,
             wirings=drawn,
+            code=code.listings(EXPERIMENTS[name], shown.wirings),
             document=_json(shown.stored),
             part={part: Markup(html) for part, html in shown.parts.items()},
         )
