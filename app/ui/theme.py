@@ -237,11 +237,16 @@ LEGEND = """
 
 
 def css() -> str:
-    """The style sheet of colours: for either scheme, chosen by system or by `data-theme`."""
+    """The style sheet of colours: for either scheme, chosen by system or by `data-theme`. What is
+    marked `data-wiring` has that wiring's colour as `--wiring`."""
     light, dark = _block(LIGHT), _block(DARK)
     series = "".join(
         f"  --nl-series-{wiring.replace('_', '-')}: {kinds['estimate'].color};\n"
         for wiring, kinds in SERIES.items()
+    )
+    wirings = "".join(
+        f'[data-wiring="{wiring}"] {{ --wiring: var(--nl-series-{wiring.replace("_", "-")}); }}\n'
+        for wiring in SERIES
     )
     figure_ink = "".join(f"  {name}: {value};\n" for name, value in FIGURE.items())
     return (
@@ -250,7 +255,7 @@ def css() -> str:
         f':root:not([data-theme="light"]) {{\n  color-scheme: dark;\n{dark}}}\n}}\n'
         f':root[data-theme="dark"] {{\n  color-scheme: dark;\n{dark}}}\n'
         # While it prints, the page says so itself: canvases are painted before print styles hold.
-        f":root[data-printing][data-printing] {{\n  color-scheme: light;\n{light}}}\n"
+        f":root[data-printing][data-printing] {{\n  color-scheme: light;\n{light}}}\n{wirings}"
     )
 
 
