@@ -33,7 +33,7 @@ if IN_BROWSER:
     _link.serve = None  # type: ignore[attr-defined]
     sys.modules["panel.io.pyodide"] = _link
 
-from app.experiments import EXPERIMENTS  # noqa: E402  (imports Panel)
+from app.experiments import EXPERIMENTS, export  # noqa: E402  (imports Panel)
 from app.ui.strings import strings  # noqa: E402
 
 if TYPE_CHECKING:
@@ -168,6 +168,8 @@ class Session:
     failed: bool = False
     sent_parts: dict[str, str] = field(default_factory=dict)
     sent_state: dict[str, Any] | None = None
+    link: str | None = None
+    """The address that goes into the files that the page waits for, if it does."""
     touched: list[tuple[str, str]] = field(default_factory=list)
     """Properties that the page's document has not as built: sent with the first figures."""
 
@@ -210,7 +212,8 @@ def open(
 
 
 def receive(session: str, message: str) -> None:
-    """Take a message of the page: `set` (new option values), `press` (a button), `close`."""
+    """Take a message of the page: `set` (new option values), `press` (a button), `export` (the
+    numbers as files, as soon as what runs by itself is done), `close`."""
     content = json.loads(message)
     if content["type"] == "close":
         close(session)
@@ -220,6 +223,10 @@ def receive(session: str, message: str) -> None:
         return  # closed meanwhile: the page asks no more
     _order.remove(session)
     _order.insert(0, session)
+    if content["type"] == "export":
+        opened.link = content["link"]
+        _publish(opened)
+        return
     opened.seq = content["seq"]
     opened.working, opened.failed = True, False
     if content["type"] == "set":
@@ -301,6 +308,9 @@ def _publish(session: Session) -> None:
     if session.unanswered is not None and (shows_it or not session.working):
         session.send("answer", seq=session.unanswered)
         session.unanswered = None
+    if session.link is not None and (experiment.settled or not session.working):
+        session.send("exported", files=export.files(experiment, session.link))
+        session.link = None
 
 
 def _post_failure(session: str, sentence: str, post: Post) -> None:

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Literal
 from bokeh.model import Model
 from bokeh.plotting import figure
 
+from app.experiments import export
 from app.probes.options import Notice
 from app.probes.result import Result
 from app.ui import markup
@@ -177,6 +178,17 @@ class Experiment(ABC):
         ]
         return {**self._parts, "notice": markup.paragraphs(notices)}
 
+    def results(self) -> dict[str, Result]:
+        """The newest answers by name, for those who want the numbers themselves."""
+        newest = {name: work.result for name, work in self.works.items()}
+        return {name: result for name, result in newest.items() if result is not None}
+
+    @property
+    def settled(self) -> bool:
+        """Whether all that runs by itself has answered the present state, or has failed."""
+        automatic = [work for work in self.works.values() if work.run.action is None]
+        return not any(work.running for work in automatic)
+
     # ------------------------------------------------------------------ from outside: move
 
     def set(self, state: Mapping[str, str]) -> list[str]:
@@ -204,13 +216,17 @@ class Experiment(ABC):
         return list(self._notices)
 
     def press(self, action: str) -> None:
-        """A button. The run's own starts it (or goes on after a stop); "stop" stops all of them."""
+        """A button. The run's own starts it (or goes on after a stop); "stop" stops all of them,
+        "reset" forgets what they answered."""
         self._failure = ""
         for work in self.works.values():
             if work.run.action is None:
                 work.retry()
             elif action == "stop":
                 work.pause()
+            elif action == "reset":
+                self._remarks.pop(work.run.name, None)
+                work.drop()
             elif action == work.run.action:
                 self._remarks.pop(work.run.name, None)
                 work.start()
@@ -326,6 +342,7 @@ class Experiment(ABC):
         self._parts |= {
             "table": "".join(markup.table(table) for table in self.tables()),
             "details": markup.descriptions(self.details()) + self._timing(),
+            "terminal": export.commands(self.results().values()),
         }
 
     def _timing(self) -> str:

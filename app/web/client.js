@@ -15,6 +15,7 @@ import { fromWorker } from "./protocol.js";
  * @property {(parts: Record<string, string>) => void} parts
  * @property {(message: import("./protocol.js").SessionState, newest: boolean) => void} state
  *   newest: it answers the last values and presses that the page has
+ * @property {(files: import("./protocol.js").NumbersFile[]) => void} exported
  * @property {(message: string) => void} error  a sentence for the reader
  *
  * @typedef {object} RuntimeHandlers
@@ -30,6 +31,7 @@ import { fromWorker } from "./protocol.js";
  * @typedef {Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">} WorkerLike
  */
 
+const UNDOING = ["stop", "reset"]; // with nothing begun there is nothing for them to do
 const STOP_PATIENCE = 1000; // milliseconds for Stop to be answered before the worker is ended
 
 export class Client {
@@ -161,6 +163,8 @@ export class Session {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #patience;
   #stopping = 0;
+  /** @type {{link: string, asked: boolean} | null} files that have not come yet */
+  #exporting = null;
 
   /**
    * @param {string} name
@@ -190,6 +194,7 @@ export class Session {
   lose() {
     this.#open = false;
     this.#unanswered = null;
+    if (this.#exporting) this.#exporting.asked = false;
     this.#seq = 0; // the next worker's session counts anew
     clearTimeout(this.#patience);
   }
@@ -201,15 +206,21 @@ export class Session {
     if (this.#open && this.#unanswered === null) this.#sendState();
   }
 
-  /** Before Python is up the last press is kept; Stop takes it back. @param {string} action */
+  /** Before Python is up the last press is kept; Stop and Reset take it back. @param {string} action */
   press(action) {
-    if (action === "stop") this.#presses = [];
+    if (UNDOING.includes(action)) this.#presses = [];
     if (this.#open) {
       if (this.#changed && action !== "stop") this.#sendState(); // a press means the values that are shown
       this.#sendPress(action);
-    } else if (action !== "stop") {
+    } else if (!UNDOING.includes(action)) {
       this.#presses = [action];
     }
+  }
+
+  /** The newest numbers as files; the next worker is asked again, should this one end. @param {string} link */
+  export(link) {
+    this.#exporting = { link, asked: false };
+    this.#sendExport();
   }
 
   close() {
@@ -229,6 +240,7 @@ export class Session {
       this.handlers.opened(message);
       if (this.#changed) this.#sendState();
       for (const action of this.#presses.splice(0)) this.#sendPress(action);
+      this.#sendExport();
     } else if (message.type === "patch") {
       const patch = JSON.parse(message.patch);
       this.#remember(patch.events);
@@ -242,6 +254,10 @@ export class Session {
       if (message.seq !== this.#unanswered) return;
       this.#unanswered = null;
       if (this.#changed) this.#sendState();
+      this.#sendExport();
+    } else if (message.type === "exported") {
+      this.#exporting = null;
+      this.handlers.exported(message.files);
     } else {
       console.error(message.detail);
       this.handlers.error(message.message);
@@ -260,6 +276,13 @@ export class Session {
     this.#changed = false;
     this.#unanswered = ++this.#seq;
     this.client.send({ type: "set", session: this.name, seq: this.#seq, state: this.what.state });
+  }
+
+  /** Once the worker knows the values that it is about. */
+  #sendExport() {
+    if (!this.#open || this.#unanswered !== null || !this.#exporting || this.#exporting.asked) return;
+    this.#exporting.asked = true;
+    this.client.send({ type: "export", session: this.name, link: this.#exporting.link });
   }
 
   /** @param {string} action */

@@ -16,6 +16,8 @@ import { say } from "./words.js";
  * @property {(patch: object) => void} patch  fires no handler
  * @property {(stored: object) => void | Promise<void>} replace  embeds another document in its place
  * @property {(name: string, value: string) => string} [said]  an option's value in words
+ * @property {(state: State, strings: Strings) => string} settings  a state in words
+ * @property {(slot: string) => any} figure  BokehJS' view of it
  *
  * @typedef {{document: unknown, roots: Record<string, string>, digest: string, touched: import("./protocol.js").Property[], state: State, options: Option[]}} Stored
  *
@@ -44,6 +46,8 @@ export class Experiment {
   #unpaintable = false;
   /** @type {string | null} what was pressed before there was a session */
   #press = null;
+  /** @type {string | null} the link for files that are waited for */
+  #exporting = null;
 
   /** @param {HTMLElement} section @param {Surroundings} surroundings */
   constructor(section, surroundings) {
@@ -60,6 +64,8 @@ export class Experiment {
     this.faults = [];
     /** @type {string[]} what waits for Python, or went wrong in it */
     this.waits = [];
+    /** @type {import("./toolbar.js").Toolbar | null} */
+    this.tools = null;
   }
 
   /** Take a link's values: before anything is painted, so that nobody sees others as his. @param {State} state */
@@ -99,8 +105,10 @@ export class Experiment {
       patch: (patch) => this.#queue(() => this.#painted?.patch(patch)),
       parts: (parts) => this.#queue(() => this.#write(parts)),
       state: (message, newest) => this.#queue(() => this.#say(message, newest)),
+      exported: (files) => this.#queue(() => this.#exported(files)),
       error: (sentence) => this.#queue(() => this.#failed(sentence)),
     });
+    if (this.#exporting !== null) this.#session.export(this.#exporting);
     if (this.#press !== null) this.#session.press(this.#press);
     this.#press = null;
   }
@@ -115,6 +123,7 @@ export class Experiment {
   /** @param {"loading" | "live" | "failed"} runtime */
   runtime(runtime) {
     this.#runtime = runtime;
+    if (runtime === "failed" && this.#exporting !== null) this.tools?.failed();
     if (runtime !== "live" && this.section.dataset.state === "computing") this.#enter("stopped");
     this.#mark();
   }
@@ -172,6 +181,33 @@ export class Experiment {
     this.state = { ...state };
     this.#painted?.apply(this.state);
     this.#asked();
+  }
+
+  /** Where the page began: also what a button made is gone. */
+  reset() {
+    this.#press = null;
+    this.take(this.stored.state);
+    this.#wait([]);
+    this.note([]);
+    this.#session?.press("reset");
+  }
+
+  /**
+   * Ask for the numbers as files; the toolbar is given them.
+   * @param {string} link  to be named in them
+   * @returns {boolean} whether they can come
+   */
+  export(link) {
+    if (this.#runtime === "failed" || this.#unpaintable) return false;
+    this.#exporting = link;
+    this.#session?.export(link);
+    return true;
+  }
+
+  /** @param {import("./protocol.js").NumbersFile[]} files */
+  #exported(files) {
+    this.#exporting = null;
+    this.tools?.exported(files);
   }
 
   /** Something else is wanted than before. */

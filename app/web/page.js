@@ -4,6 +4,7 @@ import { Experiment } from "./experiment.js";
 import { able, client, config } from "./python.js";
 import { format, parse } from "./state.js";
 import { Status } from "./status.js";
+import { Toolbar } from "./toolbar.js";
 import { say } from "./words.js";
 
 const root = document.documentElement;
@@ -32,6 +33,8 @@ export const experiments = [...document.querySelectorAll("section[data-experimen
 export const specs = Object.fromEntries(
   experiments.map(({ name, stored }) => [name, { options: stored.options, defaults: stored.state }]),
 );
+
+for (const experiment of experiments) experiment.tools = new Toolbar(experiment, config.toolbar, config.version);
 
 /** The address says what the experiments are asked to show. */
 const address = {

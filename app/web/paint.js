@@ -29,6 +29,8 @@
  * @property {(patch: string | object) => void} patch applies a Bokeh JSON patch; no handler hears
  * @property {(stored: Stored) => Promise<void>} replace embeds another document in its place
  * @property {(name: string, value: string) => string} said an option's value in words
+ * @property {(state: State, strings: Record<string, string>) => string} settings a state in words
+ * @property {(slot: string) => any} figure BokehJS' view of a figure
  */
 
 (function () {
@@ -60,6 +62,7 @@
   page.normlab = { paint, scan };
   scan();
   followScheme();
+  if (alone) document.documentElement.dataset.alone = ""; // no module will come: nothing that needs one is offered
 
   /**
    * The section's document, painted now if it was not yet.
@@ -148,6 +151,8 @@
       this.unheardPresses = new Set();
       /** @type {State} the state that figures and sentence show */
       this.stored = {};
+      /** @type {Record<string, string>} slot → model id */
+      this.roots = {};
       /** @type {State} options that have no widget: the board's buttons set them (`data-sets`) */
       this.picked = {};
       section.addEventListener("click", (event) => this.clicked(event));
@@ -166,6 +171,7 @@
         [{ docid: "it", root_ids: ids, roots }],
       );
       this.stored = stored.state ?? {};
+      this.roots = stored.roots;
       this.picked = { ...this.stored, ...this.picked };
       this.manager = manager;
       managers.add(manager);
@@ -248,6 +254,23 @@
       const button = this.section.querySelector(`[data-sets="${CSS.escape(name)}=${CSS.escape(value)}"]`);
       const picked = button?.getAttribute("aria-label") ?? button?.textContent?.trim();
       return this.controls.get(name)?.said(value) ?? picked ?? value;
+    }
+
+    /** A state in words, an option after the other. @param {State} state @param {Record<string, string>} strings */
+    settings(state, strings) {
+      const words = Object.entries(state).map(([name, value]) => {
+        const said = this.said(name, value);
+        const tag = this.controls.get(name)?.tag;
+        return tag?.words === "{value}" // says nothing of what it is a value of
+          ? strings.setting.replace("{label}", tag.label).replace("{value}", said)
+          : said;
+      });
+      return words.join(strings.between);
+    }
+
+    /** BokehJS' view of a figure. @param {string} slot */
+    figure(slot) {
+      return viewOf(this.manager, this.roots[`figure:${slot}`]);
     }
 
     /** @param {string | object} patch */

@@ -14,7 +14,8 @@
  * @typedef {{type: "set", session: string, seq: number, state: State}} Set
  * @typedef {{type: "press", session: string, seq: number, action: string}} Press
  * @typedef {{type: "close", session: string}} Close
- * @typedef {Boot | Open | Set | Press | Close} ToWorker
+ * @typedef {{type: "export", session: string, link: string}} Export  link: to be named in the files
+ * @typedef {Boot | Open | Set | Press | Close | Export} ToWorker
  *
  * @typedef {{type: "progress", stage: Stage, loaded: number, total: number}} Progress  in bytes
  * @typedef {"download" | "start" | "import"} Stage
@@ -28,7 +29,9 @@
  * @typedef {{type: "answer", session: string, seq: number}} Answer
  * @typedef {{type: "error", session: string | null, message: string, detail: string}} Failure
  *   session null: the runtime itself failed. message: a sentence for the reader; detail: for the console
- * @typedef {Progress | Live | Opened | Patch | Parts | SessionState | Answer | Failure} ToPage
+ * @typedef {{name: string, text: string}} NumbersFile  text: CSV
+ * @typedef {{type: "exported", session: string, files: NumbersFile[]}} Exported
+ * @typedef {Progress | Live | Opened | Patch | Parts | SessionState | Answer | Failure | Exported} ToPage
  */
 
 /** @typedef {(value: unknown) => boolean} Check */
@@ -41,6 +44,8 @@ const files = /** @type {Check} */ (value) =>
   Array.isArray(value) && value.every((file) => isPlain(file) && text(file.name) && number(file.bytes));
 const properties = /** @type {Check} */ (value) =>
   Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(text));
+const numbers = /** @type {Check} */ (value) =>
+  Array.isArray(value) && value.every((file) => isPlain(file) && text(file.name) && text(file.text));
 /** @param {Check} check @returns {Check} */
 const orNull = (check) => (value) => value === null || check(value);
 /** @param {...string} words @returns {Check} */
@@ -53,6 +58,7 @@ const TO_WORKER = {
   set: { session: text, seq: number, state: texts },
   press: { session: text, seq: number, action: text },
   close: { session: text },
+  export: { session: text, link: text },
 };
 
 /** @type {Record<string, Record<string, Check>>} */
@@ -71,6 +77,7 @@ const TO_PAGE = {
     shown: texts,
   },
   answer: { session: text, seq: number },
+  exported: { session: text, files: numbers },
   error: { session: orNull(text), message: text, detail: text },
 };
 

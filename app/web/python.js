@@ -11,6 +11,7 @@ import { Client } from "./client.js";
  * @property {import("./protocol.js").RuntimeFile[]} files
  * @property {string} worker  address of the worker's script, relative to the page
  * @property {import("./words.js").Strings} strings
+ * @property {import("./words.js").Strings} toolbar  its words
  */
 
 /** @type {Config} */

@@ -70,6 +70,20 @@ export function format(states, experiments, version, show = null) {
   return pairs.length === 0 ? "" : `?${pairs.map(([key, text]) => `${key}=${encoded(text)}`).join("&")}`;
 }
 
+/**
+ * The query that says one experiment's state, and the version of its numbers in any case.
+ * @param {State} state @param {{options: Option[], state: State}} stored @param {string} version
+ * @param {string} prefix  of the keys: "" in an embed, which has no other experiment
+ * @param {string} [show]  what an embed shows
+ */
+export function formatOne(state, stored, version, prefix, show) {
+  const defaults = stored.state;
+  const differing = stored.options.filter(({ name }) => (state[name] ?? defaults[name]) !== defaults[name]);
+  const pairs = differing.map(({ name }) => [`${prefix}${name}`, state[name]]);
+  if (show !== undefined) pairs.unshift([SHOW, show]);
+  return `?${[...pairs, [VERSION, version]].map(([key, text]) => `${key}=${encoded(text)}`).join("&")}`;
+}
+
 /** Whether two states say the same about every option. @param {State} a @param {State} b */
 export function same(a, b) {
   const names = Object.keys(a);

@@ -224,7 +224,7 @@ def test_figures_come_before_words_and_words_before_the_state_that_tells_of_them
     page.forget()
     work()
     assert page.types()[-5:] == ["patch", "parts", "state", "parts", "state"]
-    assert list(page.of("parts")[-1]["parts"]) == ["table", "details"]
+    assert list(page.of("parts")[-1]["parts"]) == ["table", "details", "terminal"]
     assert page.said[-1]["status"] == "ready"
     assert page.said[-1]["shown"] == {"depth": "4", "seed": "0"}
 
