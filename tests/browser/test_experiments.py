@@ -117,10 +117,12 @@ def said(lesson: Lesson) -> str:
     axes = lesson.page.evaluate(
         """async (name) => {
           const { document } = await window.normlab.paint(name);
-          return JSON.stringify(document.roots().filter(({ type }) => type === "Figure").map((figure) =>
-            [...figure.renderers.map(({ visible, glyph }) => [visible, glyph.line_width?.value,
-              glyph.line_alpha?.value]),
-             ...figure.center.map(({ type, attributes }) => [type, attributes.location ?? 0])]));
+          const figures = document.roots().filter(({ type }) => type === "Figure");
+          return JSON.stringify(figures.map(({ renderers, center }) => [
+            ...renderers.map(({ visible, glyph }) =>
+              [visible, glyph.line_width?.value, glyph.line_alpha?.value]),
+            ...center.map(({ type, attributes }) => [type, attributes.location ?? 0]),
+          ]));
         }""",
         lesson.name,
     )
