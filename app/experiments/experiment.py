@@ -59,6 +59,8 @@ class Experiment(ABC):
     name: ClassVar[str]
     runs: ClassVar[Sequence[Run]]
     """What is computed; none for an experiment that only draws what it holds."""
+    first: ClassVar[Sequence[str]] = ("depth",)
+    """Options whose controls stand above the figures; so do those that no probe takes."""
     code: ClassVar[Sequence[Any]] = ()
     """Modules and functions to be shown as its code, besides its probes and wirings."""
 
@@ -118,6 +120,12 @@ class Experiment(ABC):
     def wirings(self) -> Sequence[str]:
         """Names of the wirings that ran, whose diagrams and formulas stand below."""
         return tuple(self.runs[0].config(self.values).get("wiring", ())) if self.runs else ()
+
+    @property
+    def diagrams(self) -> Mapping[str, str]:
+        """Names of the wirings that are drawn below, each with the state in which it is shown: ""
+        for always, else an option and its values as in `data-when` ("variant=admin")."""
+        return dict.fromkeys(self.wirings, "")
 
     def extra_parts(self) -> dict[str, str]:
         """HTML for places (`data-part`) of the experiment's own board, by place."""
@@ -398,7 +406,8 @@ class Work:
 
     @property
     def expected(self) -> int:
-        return int((self.config or {}).get("seeds", 0))
+        config = self.config or {}
+        return int(config.get("seeds", config.get("steps", 0)))
 
     def aim(self, config: dict[str, Any]) -> bool:
         """Answer this config from now on. True if it is another one than before."""

@@ -25,6 +25,13 @@ from app.ui.strings import Strings
 _FORMULA = re.compile(r"\$([^$]+)\$")
 
 
+def shown_when(condition: str, state: Mapping[str, str]) -> Markup:
+    """Attributes of what is shown only where `condition` ("term=bound|limit") holds."""
+    option, _, values = condition.partition("=")
+    hidden = Markup() if state[option] in values.split("|") else Markup(" hidden")
+    return Markup('data-when="{}"').format(condition) + hidden
+
+
 def board(
     templates: jinja2.Environment,
     name: str,
@@ -59,8 +66,7 @@ def board(
         return Markup('data-sets="{}={}" aria-pressed="{}"').format(option, value, pressed)
 
     def when(option: str, *values: str) -> Markup:
-        hidden = Markup() if state[option] in values else Markup(" hidden")
-        return Markup('data-when="{}={}"').format(option, "|".join(values)) + hidden
+        return shown_when(f"{option}={'|'.join(values)}", state)
 
     def render() -> Markup:
         return Markup(

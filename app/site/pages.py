@@ -27,7 +27,7 @@ from app.nn.wirings import WIRINGS
 from app.probes import NUMBERS_VERSION
 from app.site import assets as asset_files
 from app.site import fronts
-from app.site.boards import board
+from app.site.boards import board, shown_when
 from app.site.bundle import Runtime
 from app.site.environment import ROOT, Failure
 from app.site.node import MODULES, node
@@ -206,10 +206,11 @@ class Site:
             {
                 "name": wiring,
                 "title": say(f"wiring.{wiring}"),
+                "when": shown_when(when, shown.stored["state"]) if when else "",
                 "svg": Markup(diagram.diagram(WIRINGS[wiring], say, f"{name}-{wiring}")),
                 "formula": Markup(self._formula_of(wiring, directive)),
             }
-            for wiring in shown.wirings
+            for wiring, when in shown.diagrams.items()
         ]
         html = board(
             self.templates,
@@ -226,7 +227,7 @@ class Site:
             heading=heading,
             board=html,
             wirings=drawn,
-            code=code.listings(EXPERIMENTS[name], shown.wirings),
+            code=code.listings(EXPERIMENTS[name], list(shown.diagrams)),
             document=_json(shown.stored),
             part={part: Markup(html) for part, html in shown.parts.items()},
         )

@@ -25,14 +25,14 @@ class Prerendered:
     name: str
     question: str
     first: Sequence[Control]
-    """The controls beside the question: the depth, and what only chooses how to look."""
+    """The controls beside the question: what matters most, and what only chooses how to look."""
     more: Sequence[Control]
     sliders: frozenset[str]
     """Names of the controls that do not show their value themselves."""
     buttons: Sequence[Control]
     figures: Sequence[Figure]
-    wirings: Sequence[str]
-    """Names of the wirings that ran."""
+    diagrams: Mapping[str, str]
+    """Names of the wirings that are drawn, each with the state in which it is shown."""
     parts: Mapping[str, str]
     """HTML of "sentence", "table", "details", "notice"."""
     stored: Mapping[str, Any]
@@ -67,7 +67,7 @@ def prerender(name: str, language: str) -> Prerendered:
         )
     options = [control.option for control in experiment.controls.values() if control.option]
     controls = [c for c in experiment.controls.values() if not isinstance(c, Pick)]
-    first = [control for control in controls if _comes_first(control.name)]
+    first = [c for c in controls if c.name in experiment.first or c.name not in OPTIONS]
     return Prerendered(
         name=name,
         question=experiment.question,
@@ -79,7 +79,7 @@ def prerender(name: str, language: str) -> Prerendered:
             Figure(slot, experiment.captions[slot], int(figure.height or 0))
             for slot, figure in experiment.figures.items()
         ],
-        wirings=experiment.wirings,
+        diagrams=experiment.diagrams,
         parts=experiment.parts(),
         stored={
             **built.stored(),
@@ -87,11 +87,6 @@ def prerender(name: str, language: str) -> Prerendered:
             "options": [_option(option) for option in options],
         },
     )
-
-
-def _comes_first(option: str) -> bool:
-    """Options that are no probe's own start nothing: they choose what to look at."""
-    return option == "depth" or option not in OPTIONS
 
 
 def _option(option: Option) -> dict[str, Any]:
