@@ -6,10 +6,12 @@ from app.experiments.gradients import Gradients
 from app.experiments.merging import Merging
 from app.experiments.norms import Norms
 from app.experiments.sensitivity import Sensitivity
+from app.experiments.training import Training
 
 _IN_ORDER: tuple[type[Experiment], ...] = (
     Sensitivity,
     Gradients,
+    Training,
     Norms,
     Depth,
     Merging,
