@@ -36,33 +36,39 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
 
     Columns: layer (0 … N), `claim` d^(−(N−l)/2), and for each wiring the ratio with its error and
     spread, and `_theory` for uniform attention. Summary: seeds; per wiring in `whole` the ratio at
-    x₀; and in `norms_in_a_row` what 48 LayerNorms leave of a gradient with nothing between them.
-    None: still at work. Raises ValueError for a config that `validated` refuses.
+    x₀; in `norms_in_a_row` what 48 LayerNorms leave of a gradient with nothing between them, and in
+    `norms_passed` the means of that after 0 … 48 of them. None: still at work. Raises ValueError
+    for a config that `validated` refuses.
     """
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
     values: dict[str, Array] = {}
-    alone: Array = np.empty(0)
+    alone: Array = np.empty((0, NORMS_IN_A_ROW + 1))
     for samples in runs_to_keep(config, stack):
         norms = yield from gradient_norms(config, stack, samples, None)
         for w, of in norms.items():
             at_layers = of.stream[:, :: len(stack.sublayers)]
             ratios = at_layers / at_layers[:, -1:]
             values[w] = np.concatenate([values.get(w, ratios[:0]), ratios])
-        alone = np.append(alone, norms_in_a_row(config, samples))
+        alone = np.concatenate([alone, norms_passed(config, samples)])
         yield _result(config, values, alone)
 
 
 def norms_in_a_row(config: Mapping[str, Any], samples: range) -> Array:
     """‖∂L/∂x‖/‖∂L/∂y‖ for y = LN(LN(…LN(x)…)), x and ∂L/∂y standard normal: (samples,)."""
+    return np.asarray(norms_passed(config, samples)[:, -1])
+
+
+def norms_passed(config: Mapping[str, Any], samples: range) -> Array:
+    """The same after every norm that ∂L/∂y has passed on its way back: (samples, 49), from 1."""
     drawing = generators(config["seed"], samples, 0, Purpose.SOURCE)
     x, g = (np.stack([d.standard_normal((1, config["width"])) for d in drawing]) for _ in "xg")
-    begin = y = Tensor(x)
+    states = [Tensor(x)]
     for _ in range(NORMS_IN_A_ROW):
-        y = ops.layer_norm(y)
-    y.backward(g)
-    assert begin.grad is not None
-    return length(begin.grad) / length(g)
+        states.append(ops.layer_norm(states[-1]))
+    states[-1].backward(g)
+    left = [length(state.grad) / length(g) for state in reversed(states) if state.grad is not None]
+    return np.stack(left, 1)
 
 
 def _result(config: dict[str, Any], values: dict[str, Array], alone: Array) -> Result:
@@ -85,8 +91,14 @@ def _result(config: dict[str, Any], values: dict[str, Array], alone: Array) -> R
             "geomean_se": geomean * float(standard_error(logs)),
         }
     done = len(alone)
-    left = {"mean": float(alone.mean()), "se": float(standard_error(alone))}
-    summary = {"seeds": done, "whole": whole, "norms_in_a_row": left}
+    all_passed = alone[:, -1]
+    left = {"mean": float(all_passed.mean()), "se": float(standard_error(all_passed))}
+    summary = {
+        "seeds": done,
+        "whole": whole,
+        "norms_in_a_row": left,
+        "norms_passed": alone.mean(0).tolist(),
+    }
     return Result("attenuation", config, columns, summary, done, config["seeds"])
 
 

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from app.probes.attenuation import NORMS_IN_A_ROW, curve, measure, norms_in_a_row
+from app.probes.attenuation import (
+    NORMS_IN_A_ROW,
+    curve,
+    measure,
+    norms_in_a_row,
+    norms_passed,
+)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +73,12 @@ def test_forty_eight_norms_in_a_row_lose_what_the_first_one_does(agrees):
     error = ours.std(ddof=1) / np.sqrt(len(ours))
     assert NORMS_IN_A_ROW == 48
     assert agrees(ours.mean(), error, 0.987, error)
+    left = norms_passed(config, range(50))
+    assert left.shape == (50, 49)
+    assert (left[:, 0] == 1).all()
+    assert (left[:, 1] < 1).all()  # the projection
+    np.testing.assert_allclose(left[:, 2:-1], left[:, 1:2].repeat(46, 1), rtol=1e-3)
+    np.testing.assert_array_equal(left[:, -1], ours[:50])  # the last divides by the deviation of x
 
 
 def test_columns_are_of_one_length_and_complete(last):
