@@ -1,5 +1,6 @@
 """The experiments, by the name that pages and links call them."""
 
+from app.experiments.attenuation import Attenuation
 from app.experiments.depth import Depth
 from app.experiments.experiment import Experiment
 from app.experiments.gradients import Gradients
@@ -13,6 +14,7 @@ _IN_ORDER: tuple[type[Experiment], ...] = (
     Gradients,
     Training,
     Norms,
+    Attenuation,
     Depth,
     Merging,
 )
