@@ -201,7 +201,7 @@ class Experiment(ABC):
 
     def set(self, state: Mapping[str, str]) -> list[str]:
         """Take option values as text. Returns what had to be changed about them, in words."""
-        before = self.state()
+        before = self.values  # not what the controls hold: a hand may have moved them already
         self._notices = []
         for name, text in state.items():
             if name not in self.controls:
@@ -216,7 +216,7 @@ class Experiment(ABC):
             if notice is not None:
                 self._notices.append(self._in_words(notice, control))
         self.values = self._read()
-        if self.state() != before:
+        if self.values != before:
             self._failure = ""
             self._undrawn, self._untold = True, False
             self._aim()
