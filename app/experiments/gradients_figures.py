@@ -13,12 +13,14 @@ from app.ui.scales import apart, depth_ticks, finite, layer_ticks, log_range
 from app.ui.strings import Strings
 from app.ui.theme import SERIES
 
+LEGEND_ROW = 24  # pixels
+
 
 class Profile(Chart):
     """‖∂L/∂W‖ of every layer over the first layer's, so that both wirings begin at 1."""
 
     def __init__(self, say: Strings) -> None:
-        super().__init__(height=420, y_log=True)
+        super().__init__(height=420 - LEGEND_ROW, y_log=True)  # frames of one height
         self.say = say
         self.level("one")
         for wiring in WIRINGS:
