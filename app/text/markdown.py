@@ -101,6 +101,29 @@ class Document:
         return parts
 
     @property
+    def words(self) -> list[tuple[str, int]]:
+        """All that a reader reads besides formulas and code, piece by piece: (text, line)."""
+        pieces = [(value, 1) for value in self.meta.values()]
+        for token, line in _walk(self.tokens):
+            match token.type:
+                case "text":
+                    pieces.append((token.content, line))
+                case "citation":
+                    pieces.append((token.meta["locator"], line))
+                case "container_box_open":
+                    pieces.append((token.info.strip().partition(" ")[2], line))
+        return pieces
+
+    @property
+    def links(self) -> list[tuple[str, int]]:
+        """The addresses that the text links to: (address, line)."""
+        return [
+            (str(token.attrs["href"]), line)
+            for token, line in _walk(self.tokens)
+            if token.type == "link_open"
+        ]
+
+    @property
     def cited(self) -> set[str]:
         return {t.meta["key"] for t, _ in _walk(self.tokens) if t.type == "citation"}
 
@@ -367,6 +390,15 @@ def _close_box(
 _CLOSINGS = {"answer": "</details>\n", "step": "</li>\n", "steps": "</ol>\n"}
 
 
+def _open_link(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    """A link within the site keeps its own settings and takes the colours along (web/shell.js)."""
+    if "://" not in str(tokens[index].attrs["href"]):
+        tokens[index].attrSet("data-carries", "itself")
+    return renderer.renderToken(tokens, index, options, env)
+
+
 def _open_table(
     _renderer: RendererHTML, tokens: Sequence[Token], index: int, _options: Any, _env: Any
 ) -> str:
@@ -389,6 +421,7 @@ _RULES: dict[str, _Rule] = {
     "citation": _render_citation,
     "container_box_open": _open_box,
     "container_box_close": _close_box,
+    "link_open": _open_link,
     "table_open": _open_table,
     "table_close": _close_table,
 }

@@ -1,5 +1,6 @@
 """The papers that lessons cite: one list, in no language but the papers' own."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,11 @@ class Source:
     title: str
     where: str
     url: str
+
+    @property
+    def language(self) -> str:
+        """Of its title, as a screen reader must know it."""
+        return "zh-Hans" if re.search("[\u4e00-\u9fff]", self.title) else "en"
 
 
 @dataclass
