@@ -131,6 +131,11 @@ def probes() -> dict[str, Probe]:
             sensitivity.MEASURE_TAKES,
             "how far the output moves when every weight changes a little",
         ),
+        "singular_values": Probe(
+            jacobian.singular_values,
+            jacobian.SINGULAR_TAKES,
+            "all singular values of LayerNorm's Jacobian at one input",
+        ),
         "training": Probe(
             training.measure,
             training.TAKES,

@@ -84,9 +84,10 @@ def test_without_a_format_a_table_for_eyes_and_the_summary(capsys):
 
 STACKS = ("attenuation", "beta", "depth", "estimate", "gradients", "jacobian", "last_layer",
           "norms", "sensitivity", "wirings")  # fmt: skip
+OTHERS = ("contrast", "singular_values", "training")
 
 
-@pytest.mark.parametrize("name", [*STACKS, "contrast", "training"])
+@pytest.mark.parametrize("name", [*STACKS, *OTHERS])
 def test_help_names_every_option_with_what_is_allowed(capsys, name):
     code, out, _ = run(capsys, "probe", name, "--help")
     text = " ".join(out.split())
@@ -98,7 +99,7 @@ def test_help_names_every_option_with_what_is_allowed(capsys, name):
 
 
 def test_every_probe_of_stacks_is_there():
-    assert set(STACKS) == set(terminal.probes()) - {"contrast", "training"}
+    assert set(STACKS) == set(terminal.probes()) - set(OTHERS)
 
 
 @pytest.mark.parametrize("name", STACKS)
@@ -116,6 +117,14 @@ def test_every_probe_prints_a_table_and_the_same_as_csv_and_json(capsys, name):
     assert set(answer["config"]) == set(takes)
     assert all(column in table for column in header)
     assert answer["summary"]["seeds"] == 2
+
+
+def test_singular_values_have_a_row_each(capsys):
+    code, out, _ = run(capsys, "probe", "singular_values", "--width", 16, "--scale", 2, "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert len(answer["columns"]["singular"]) == 16
+    assert answer["config"] == {"width": 16, "seed": 0, "scale": 2.0}
 
 
 def test_a_table_keeps_apart_wirings_whose_names_begin_alike(capsys):

@@ -4,6 +4,7 @@ from app.experiments.attenuation import Attenuation
 from app.experiments.depth import Depth
 from app.experiments.experiment import Experiment
 from app.experiments.gradients import Gradients
+from app.experiments.jacobian import Jacobian
 from app.experiments.merging import Merging
 from app.experiments.norms import Norms
 from app.experiments.sensitivity import Sensitivity
@@ -14,6 +15,7 @@ _IN_ORDER: tuple[type[Experiment], ...] = (
     Gradients,
     Training,
     Norms,
+    Jacobian,
     Attenuation,
     Depth,
     Merging,

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from app.experiments.profiles import RULE, WIRINGS, Profile, View, state_ticks
+from app.experiments.profiles import ALONE, RULE, WIRINGS, Profile, View, state_ticks
 from app.probes.result import Result
 from app.ui.scales import log_range
 from app.ui.theme import SERIES
 
-ALONE = replace(RULE, dash=(1, 3), width=2.5)
 NORMS_PER_LAYER = 2
 
 

@@ -22,6 +22,8 @@ WIRINGS = ("post_ln", "pre_ln")
 SEEDS = (1, 2, 4, 8, 16, 24, 48, 96)
 TOKENS = (1, 2, 3, 5, 8, 16, 32)
 RULE = Series(NEUTRAL, (4, 4), "dash", width=1.5)  # what is claimed or allowed, and belongs to none
+LAW = Series(NEUTRAL, (), "dash")
+ALONE = Series("#1f8a70", (1, 3), "circle", width=2.5)  # LayerNorm by itself, in neither wiring
 
 
 def among(name: str, values: Sequence[int], default: int) -> Option:

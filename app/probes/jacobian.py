@@ -21,6 +21,7 @@ from app.probes.result import Result
 from app.probes.statistics import spread
 
 TAKES = narrowed(("width", "seed", "seeds"), width={"default": 256})
+SINGULAR_TAKES = narrowed(("width", "seed", "scale"), width={"default": 256, "high": 256})
 SCALES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 ROUNDS = 4  # J's first d − 2 singular values are equal: one round would nearly do
 
@@ -46,6 +47,37 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
         norms = np.concatenate([norms, np.stack(fresh, 1)])
         lengths = np.concatenate([lengths, np.stack([length(k * x) for k in SCALES], 1)])
         yield _result(config, norms, lengths)
+
+
+def singular_values(config: Mapping[str, Any]) -> Iterator[Result | None]:
+    """A row per singular value of J at k·x, the largest first, for the first seed's x.
+
+    Columns: index (1 …), `singular`, and `law`, 1/σ for all but the last two and 0 for these, the
+    directions of constant vectors and of x. Summary: deviation, σ of k·x. None: still at work.
+    Raises ValueError for a config that `validated` refuses.
+    """
+    config = validated(config, SINGULAR_TAKES)
+    width = config["width"]
+    x, _ = drawn(config, range(1))
+    x = config["scale"] * x[0]
+    yield None
+    # J is symmetric: its singular values are the sizes of its eigenvalues, which cost far less.
+    values = np.sort(np.abs(np.linalg.eigvalsh(jacobian(x))))[::-1]
+    deviation = float(x.std())
+    columns: dict[str, list[Any]] = {
+        "index": list(range(1, width + 1)),
+        "singular": values.tolist(),
+        "law": [1 / deviation] * (width - 2) + [0.0] * 2,
+    }
+    yield Result("singular_values", config, columns, {"deviation": deviation}, 1, 1)
+
+
+def jacobian(x: Array) -> Array:
+    """LayerNorm's whole Jacobian at one x, by its own backward for every unit vector: (d, d)."""
+    point = Tensor(np.tile(x, (len(x), 1)))
+    ops.layer_norm(point).backward(np.eye(len(x)))
+    assert point.grad is not None
+    return point.grad
 
 
 def drawn(config: Mapping[str, Any], samples: range) -> tuple[Array, Array]:

@@ -109,4 +109,4 @@ def _result(config: dict[str, Any], values: Mapping[str, Array]) -> Result:
         if theory.has_curve(w, config["attention"]):
             columns[f"{w}_theory"] = CURVES[quantity](w, depth, config["ff"], config["tokens"])
     done = len(next(iter(values.values())))
-    return Result("neighbours", config, columns, {"seeds": done}, done, config["seeds"])
+    return Result("depth", config, columns, {"seeds": done}, done, config["seeds"])

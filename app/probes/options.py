@@ -138,6 +138,7 @@ OPTIONS: dict[str, Option] = {
         Option("tokens", "int", 5, low=1, high=32),
         Option("seed", "int", 0, low=0, high=2**32 - 1),
         Option("seeds", "int", 24, low=1, high=256),
+        Option("scale", "float", 1.0, low=0.25, high=8.0),
         Option("change", "float", 0.01, low=0.0001, high=0.5),
         Option("stack", "choice", "encoder", choices=("encoder", "causal", "decoder")),
         Option("memory", "choice", "encoder", choices=("encoder", "iid")),

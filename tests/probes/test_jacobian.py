@@ -3,16 +3,7 @@
 import numpy as np
 import pytest
 
-from app.nn import ops
-from app.nn.tensor import Tensor
-from app.probes.jacobian import SCALES, drawn, measure, spectral_norm
-
-
-def jacobian(x):
-    """All of J at one x, (d, d), by as many backwards as it has rows."""
-    repeated = Tensor(np.tile(x, (len(x), 1)))
-    ops.layer_norm(repeated).backward(np.eye(len(x)))
-    return repeated.grad
+from app.probes.jacobian import SCALES, drawn, jacobian, measure, singular_values, spectral_norm
 
 
 def test_the_spectral_norm_times_the_length_is_the_root_of_the_width(last, agrees):
@@ -46,3 +37,13 @@ def test_all_but_two_singular_values_are_one_over_sigma(width):
     expected = (np.eye(width) - np.ones((width, width)) / width) / s
     expected -= np.outer(x_hat, x_hat) / width / s
     np.testing.assert_allclose(jacobian(x), expected, atol=1e-12)
+
+
+def test_the_singular_values_of_the_first_seed_s_x_in_order(last):
+    result = last(singular_values({"width": 32, "scale": 4, "seed": 3}))
+    x = 4 * drawn({"width": 32, "seed": 3}, range(1))[0][0]
+    expected = np.linalg.svd(jacobian(x), compute_uv=False)
+    np.testing.assert_allclose(result.columns["singular"], expected, atol=1e-12)
+    np.testing.assert_allclose(result.columns["law"], expected, atol=1e-5)
+    assert result.columns["index"] == list(range(1, 33))
+    assert result.summary["deviation"] == pytest.approx(x.std())

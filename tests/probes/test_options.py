@@ -36,6 +36,7 @@ def test_the_names_are_the_published_ones():
         "tokens",
         "seed",
         "seeds",
+        "scale",
         "change",
         "stack",
         "memory",
