@@ -1,5 +1,16 @@
 """Is a deep Pre-LN really a shallow, wide one?"""
 
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2]))  # `panel serve` knows this folder only
+
+import panel as pn
+
+from app.experiments import served
 from app.experiments.lesson import Lesson
 
 LESSON = Lesson(slug="depth", order=4)
+
+if pn.state.served:
+    served.serve(__file__)
