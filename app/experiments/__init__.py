@@ -7,13 +7,17 @@ from app.experiments.gradients import Gradients
 from app.experiments.jacobian import Jacobian
 from app.experiments.merging import Merging
 from app.experiments.norms import Norms
+from app.experiments.schedule import Schedule
 from app.experiments.sensitivity import Sensitivity
 from app.experiments.training import Training
+from app.experiments.wirings import Wirings
 
 _IN_ORDER: tuple[type[Experiment], ...] = (
+    Schedule,
     Sensitivity,
     Gradients,
     Training,
+    Wirings,
     Norms,
     Jacobian,
     Attenuation,

@@ -26,14 +26,19 @@ def layer_ticks(depth: int) -> dict[float, str]:
 
 
 def apart(places: Sequence[float], gap: float) -> list[float]:
-    """Move values (two, say the heights of two labels) so far from each other as `gap`."""
+    """Move values (say the heights of labels) so far from each other as `gap`, in their order."""
     order = sorted(range(len(places)), key=lambda i: places[i])
     moved = list(places)
-    for below, above in pairwise(order):
-        lack = gap - (moved[above] - moved[below])
-        if lack > 0:
-            moved[below] -= lack / 2
-            moved[above] += lack / 2
+    for _ in range(20 * len(places)):  # what is moved may come too near to the next one
+        close = False
+        for below, above in pairwise(order):
+            lack = gap - (moved[above] - moved[below])
+            if lack > gap * 1e-3:
+                moved[below] -= lack / 2
+                moved[above] += lack / 2
+                close = True
+        if not close:
+            break
     return moved
 
 

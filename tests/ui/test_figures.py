@@ -193,3 +193,6 @@ def test_labels_are_moved_apart_and_keep_their_order() -> None:
     assert apart([0.5, 0.1], 0.2) == [0.5, 0.1]
     moved = apart([0.30, 0.29], 0.08)
     assert moved[0] - moved[1] == pytest.approx(0.08)
+    three = apart([0.3, 0.29, 0.31], 0.08)
+    assert three[1] < three[0] < three[2]
+    assert min(three[0] - three[1], three[2] - three[0]) > 0.0799

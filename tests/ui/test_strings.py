@@ -43,7 +43,7 @@ def test_no_text_is_empty_or_fetches_mathjax(language: str) -> None:
         raw = strings(language).raw(key)
         for text in raw.values() if isinstance(raw, dict) else [raw]:
             assert text or key == "experiment.between", key
-            assert "$" not in text, key
+            assert "$" not in text or ".board." in key, key  # the build typesets a board
 
 
 def test_english_knows_one_from_many() -> None:
