@@ -4,11 +4,13 @@ from app.experiments.attenuation import Attenuation
 from app.experiments.depth import Depth
 from app.experiments.experiment import Experiment
 from app.experiments.gradients import Gradients
+from app.experiments.grid import RecordedGrid
 from app.experiments.jacobian import Jacobian
 from app.experiments.merging import Merging
 from app.experiments.norms import Norms
 from app.experiments.schedule import Schedule
 from app.experiments.sensitivity import Sensitivity
+from app.experiments.sweep import Sweep
 from app.experiments.training import Training
 from app.experiments.wirings import Wirings
 
@@ -17,6 +19,8 @@ _IN_ORDER: tuple[type[Experiment], ...] = (
     Sensitivity,
     Gradients,
     Training,
+    RecordedGrid,
+    Sweep,
     Wirings,
     Norms,
     Jacobian,

@@ -49,6 +49,7 @@ class Gradients(Experiment):
         Run("profile", gradients.measure, profile_config),
         Run("last", gradients.measure_last, last_config),
     )
+    first = ("depth", "stack")
 
     def build_controls(self) -> list[Control]:
         say = self.say

@@ -14,9 +14,19 @@ def significant(value: float, digits: int = 3) -> str:
         return "0"
     exponent = _exponent(value, digits)
     if not -4 <= exponent < 6:
-        mantissa = _fixed(value / 10.0**exponent, digits - 1)
-        return f"{mantissa} × 10{str(exponent).translate(_SUPERSCRIPT)}"
+        return scientific(value, digits)
     return _fixed(round(value, digits - 1 - exponent), max(digits - 1 - exponent, 0))
+
+
+def scientific(value: float, digits: int = 3) -> str:
+    """`value` with its power of ten, however short it would be without: 6.99 × 10⁻⁴."""
+    if not math.isfinite(value):
+        return _not_finite(value)
+    if value == 0:
+        return "0"
+    exponent = _exponent(value, digits)
+    mantissa = _fixed(value / 10.0**exponent, digits - 1)
+    return f"{mantissa} × 10{str(exponent).translate(_SUPERSCRIPT)}"
 
 
 def with_error(value: float, error: float) -> str:
@@ -45,6 +55,11 @@ def r_squared(value: float) -> str:
 def percent(share: float) -> str:
     """A share of 0.01 as `1`: hundredths without needless zeros (the sign is the language's)."""
     return f"{share * 100:.3g}"
+
+
+def whole(number: int) -> str:
+    """A whole number with its thousands apart: 4,000."""
+    return f"{number:,}"
 
 
 def power_of_ten(value: float) -> str:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from app.ui.numbers import percent, r_squared, significant, with_error
+from app.ui.numbers import percent, r_squared, scientific, significant, whole, with_error
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,15 @@ def test_r_squared_is_told_from_one(value: float, text: str) -> None:
 
 def test_shares_are_percentages_without_needless_zeros() -> None:
     assert [percent(share) for share in (0.001, 0.01, 0.05, 0.1)] == ["0.1", "1", "5", "10"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(6.9877e-4, "6.99 × 10⁻⁴"), (9.996, "1.00 × 10¹"), (-0.5, "−5.00 × 10⁻¹"), (0.0, "0")],
+)
+def test_scientific_numbers_always_have_their_power_of_ten(value: float, text: str) -> None:
+    assert scientific(value) == text
+
+
+def test_whole_numbers_have_their_thousands_apart() -> None:
+    assert [whole(4000), whole(100), whole(1_234_567)] == ["4,000", "100", "1,234,567"]
