@@ -8,6 +8,7 @@ from app.experiments.grid import RecordedGrid
 from app.experiments.jacobian import Jacobian
 from app.experiments.merging import Merging
 from app.experiments.norms import Norms
+from app.experiments.published import Published
 from app.experiments.schedule import Schedule
 from app.experiments.sensitivity import Sensitivity
 from app.experiments.sweep import Sweep
@@ -24,6 +25,7 @@ _IN_ORDER: tuple[type[Experiment], ...] = (
     Wirings,
     Norms,
     Jacobian,
+    Published,
     Attenuation,
     Depth,
     Merging,

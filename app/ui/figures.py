@@ -32,10 +32,14 @@ def _in_rows(samples: int) -> str:
     """So many samples and one word in a row of the legend, on a phone as well."""
     columns = "max-content " * (samples - 1) + "auto"
     unnamed = f".bk-item:not(:nth-child({samples}n)) .bk-label {{ display: none; }}\n"
+    # BokehJS centers the legend before it knows how wide its place is: the words must fit by
+    # themselves, beside the samples and within the frame of an experiment.
+    rest = 76 + 36 * samples
     return (
         f".bk-grid {{ grid: auto-flow / {columns} !important; column-gap: 4px !important; }}\n"
         f"{unnamed if samples > 1 else ''}"
-        ".bk-label { white-space: normal !important; }\n"
+        ".bk-label { white-space: normal !important; width: max-content;"
+        f" max-width: min(280px, 100vw - {rest}px); }}\n"
     )
 
 
@@ -121,9 +125,10 @@ class Chart:
             left="left", right="right", bottom="low", top="high", source=source, **style
         )
 
-    def labels(self, name: str, color: str) -> None:
+    def labels(self, name: str, color: str, **options: Any) -> None:
         """Words to the right of their points, outside the frame as well: curves named directly."""
         source = self._source(name, "x", "y", "text")
+        style = {"text_baseline": "middle", "x_offset": 7, **options}
         self._glyphs[name] = self.plot.text(
             "x",
             "y",
@@ -134,8 +139,7 @@ class Chart:
             text_font=fixed_text(theme.FONT),
             text_font_size="14px",
             text_font_style="bold",
-            text_baseline="middle",
-            x_offset=7,
+            **style,
         )
 
     def upright(self, name: str) -> None:
