@@ -55,7 +55,7 @@ class Attenuation(Profiles):
         ]
 
     def build_charts(self) -> dict[str, Chart]:
-        self.claim, self.measured = Claim(self.say), Measured(self.say)
+        self.claim, self.measured = Claim(self.say, y_log=True), Measured(self.say, y_log=True)
         return {"claim": self.claim, "measured": self.measured}
 
     def draw(self) -> None:

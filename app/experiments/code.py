@@ -57,6 +57,7 @@ def _function(thing: Any) -> FunctionType:
 
 
 def _listing(thing: Any) -> Listing:
+    thing = inspect.unwrap(thing) if isinstance(thing, FunctionType) else thing
     file = inspect.getsourcefile(thing)
     assert file is not None
     lines, first = inspect.getsourcelines(thing)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from app.experiments import published_values
 from app.experiments.experiment import Experiment, Run
 from app.experiments.profiles import WIRINGS
 from app.experiments.published_values import BERT_LOSS, PAPER, REPORTS, Report, Value
@@ -23,6 +24,7 @@ RESULT = Option("result", "choice", REPORTS[0].key, choices=tuple(r.key for r in
 class Published(Experiment):
     name = "published"
     runs: ClassVar[Sequence[Run]] = ()
+    code = (published_values,)
 
     def build_controls(self) -> list[Control]:
         return [select(RESULT, self.say, key="published.option.result")]
