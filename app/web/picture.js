@@ -15,6 +15,7 @@
 const SCALE = 2; // of the PNG: sharp on a projector
 const PAPER = "#ffffff";
 const EDGE = 16; // pixels around everything
+const GAP = 8; // between its parts
 const SAMPLE_GAP = 4;
 const ENTRY_GAP = 20;
 
@@ -54,7 +55,7 @@ function compose(layer, view, words, look) {
   const inner = Math.round(view.bbox.width);
   const caption = set(layer.ctx, words.caption, `15px ${look.font}`, 21, inner);
   const notes = words.notes.map((note) => set(layer.ctx, note, `12px ${look.font}`, 17, inner));
-  const legends = view.views.query((/** @type {any} */ it) => it.model.type === "Legend" && it.model.visible);
+  const legends = [...view.views.query((/** @type {any} */ it) => it.model.type === "Legend" && it.model.visible)];
   const keys = legends.map((/** @type {any} */ legend) => keyOf(layer.ctx, legend, `13px ${look.font}`, inner));
   // The room that the HTML legend takes under the plot.
   const below = legends.filter((/** @type {any} */ legend) => legend.layout !== undefined && legend.panel?.side === "below");
@@ -62,13 +63,13 @@ function compose(layer, view, words, look) {
 
   const heights = [heightOf(caption), plot, ...keys.map((/** @type {Key} */ key) => key.height), ...notes.map(heightOf)];
   const width = inner + 2 * EDGE;
-  const height = Math.ceil(heights.reduce((sum, each) => sum + each + 8, 2 * EDGE));
+  const height = Math.ceil(heights.reduce((sum, each) => sum + each + GAP, 2 * EDGE));
   layer.resize(width, height);
   const ctx = layer.prepare();
   ctx.fillStyle = PAPER;
   ctx.fillRect(-1, -1, width + 2, height + 2);
   ctx.translate(EDGE, EDGE);
-  const advance = (/** @type {number} */ by) => ctx.translate(0, by + 8);
+  const advance = (/** @type {number} */ by) => ctx.translate(0, by + GAP);
   advance(write(ctx, caption, look.ink));
   paintPlot(ctx, view, inner, plot);
   advance(plot);
@@ -81,13 +82,12 @@ function compose(layer, view, words, look) {
 function paintPlot(ctx, view, width, height) {
   ctx.save();
   ctx.beginPath();
-  ctx.rect(-EDGE, 0, width + 2 * EDGE, height);
+  ctx.rect(-EDGE, -GAP, width + 2 * EDGE, height + GAP); // the topmost tick's label stands out a little
   ctx.clip();
   ctx.beginPath();
-  view.force_paint(() => {
-    view._paint_primary(ctx);
-    view._paint_overlays(ctx);
-  });
+  // As BokehJS' own export does, but not by "force_paint": that would paint the legend too, in pixels.
+  view._paint_primary(ctx);
+  view._paint_overlays(ctx);
   ctx.restore();
 }
 
