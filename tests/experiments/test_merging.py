@@ -2,10 +2,11 @@
 
 import math
 import re
+from importlib.resources import files
 
 import pytest
 
-from app.experiments.merging import Merging
+from app.experiments.merging import DEPTHS, Merging
 from app.probes import depth
 from app.ui.numbers import with_error
 from tests.experiments.helpers import words
@@ -97,3 +98,10 @@ def test_what_overflows_is_named_and_left_out():
     experiment = rested(broken(Merging, "merging", "pre_ln", 0, math.inf), SMALL)
     assert "Pre-LN's value at layer 0 is not a finite number (∞)" in words(experiment, "sentence")
     assert math.isfinite(experiment.charts["errors"].plot.y_range.end)
+
+
+def test_the_board_knows_the_depths_that_the_slider_has():
+    template = files("app.web") / "templates/boards/merging.html"
+    found = re.search(r"set depths = \[([\d, ]+)\]", template.read_text(encoding="utf-8"))
+    assert found
+    assert tuple(int(depth) for depth in found[1].split(",")) == DEPTHS
