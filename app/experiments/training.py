@@ -53,7 +53,7 @@ class Training(Experiment):
         Run("recorded", recorded.replay, lambda state: {"text": state["text"]}),
     )
     first = ("rate", "warmup")
-    code = (runs, language_model)
+    code = (language_model,)
 
     def __init__(self, language: str) -> None:
         self._finished: OrderedDict[str, Result] = OrderedDict()
