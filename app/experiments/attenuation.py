@@ -37,6 +37,7 @@ def _config(state: State) -> dict[str, Any]:
 
 class Attenuation(Profiles):
     name = "attenuation"
+    first = ("depth", "width")
     runs = (
         Run("measured", attenuation.measure, _config),
         Run(

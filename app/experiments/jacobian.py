@@ -33,6 +33,7 @@ def _picked(*names: str) -> Any:
 
 class Jacobian(Experiment):
     name = "jacobian"
+    first = ("scale",)
     runs = (
         Run("norms", jacobian.measure, _picked("width", "seeds", "seed")),
         Run("values", jacobian.singular_values, _picked("width", "seed", "scale")),

@@ -38,6 +38,7 @@ def _config(state: State) -> dict[str, Any]:
 
 class Merging(Profiles):
     name = "merging"
+    first = ("quantity", "layer", "depth")
     runs = (Run("merging", depth.measure, _config),)
 
     def build_controls(self) -> list[Control]:

@@ -23,6 +23,7 @@ RESULT = Option("result", "choice", REPORTS[0].key, choices=tuple(r.key for r in
 
 class Published(Experiment):
     name = "published"
+    first = ("result",)
     runs: ClassVar[Sequence[Run]] = ()
     code = (published_values,)
 
