@@ -66,8 +66,8 @@ class Attenuation(Profiles):
         layers = result.columns["layer"]
         x = [float(layer) for layer in layers]
         view = View(result, range(len(layers)), x, "_geomean")
-        self.claim.draw(view, result.summary["norms_passed"])
-        self.measured.draw(view, self.values["tokens"], self.wide)
+        self.claim.draw(view)
+        self.measured.draw(view, self.values["tokens"], result.summary["norms_passed"], self.wide)
 
     # ------------------------------------------------------------------ words
 

@@ -31,42 +31,43 @@ class Layers(Profile):
 
 
 class Claim(Layers):
-    """With the claim, d^(−(N−l)/2), and what LayerNorms alone leave, two per layer."""
+    """With the claim, d^(−(N−l)/2)."""
 
     def behind(self) -> dict[str, tuple[Any, ...]]:
         self.line("claim", RULE)
-        self.line("alone", ALONE)
-        return {
-            name: (*self.only(name), self.say(f"attenuation.figure.{name}"))
-            for name in ("claim", "alone")
-        }
+        return {"claim": (*self.only("claim"), self.say("attenuation.figure.claim"))}
 
-    def draw(self, view: View, alone: Sequence[float]) -> None:
-        depth, claim = int(view.x[-1]), view.column("claim")
-        passed = alone[::NORMS_PER_LAYER][: depth + 1]
+    def draw(self, view: View) -> None:
+        claim = view.column("claim")
         self.show("claim", x=view.x, y=claim)
-        self.show("alone", x=[depth - layers for layers in range(len(passed))], y=passed)
-        self.frame(view, claim, passed)
+        self.frame(view, claim)
 
 
 class Measured(Layers):
-    """Without them: what averaging over positions does, and the stack of the article's width."""
+    """Without it: beside what averaging over positions does, what LayerNorms alone leave, two per
+    layer, and the stack of the article's width."""
 
     def behind(self) -> dict[str, tuple[Any, ...]]:
         self.line("floor", RULE)
+        self.line("alone", ALONE)
         for wiring in WIRINGS:
             series = SERIES[wiring]["estimate"]
             self.line(f"{wiring}_wide_line", series)
             self.points(f"{wiring}_wide", series)
         return {
             "wide": (*self.each("wide_line", "wide"), self.say("attenuation.figure.wide")),
-            "floor": (*self.only("floor"), self.say("attenuation.figure.floor")),
+            **{
+                name: (*self.only(name), self.say(f"attenuation.figure.{name}"))
+                for name in ("floor", "alone")
+            },
         }
 
-    def draw(self, view: View, tokens: int, wide: Result | None) -> None:
-        floor = 1 / math.sqrt(tokens)
+    def draw(self, view: View, tokens: int, alone: Sequence[float], wide: Result | None) -> None:
+        depth, floor = int(view.x[-1]), 1 / math.sqrt(tokens)
+        passed = list(alone[::NORMS_PER_LAYER][: depth + 1])
         self.show("floor", x=[view.x[0], view.x[-1]], y=[floor, floor])
-        heights = [floor]
+        self.show("alone", x=[depth - layers for layers in range(len(passed))], y=passed)
+        heights = [floor, *passed]
         for wiring in WIRINGS:
             column = wide.columns[f"{wiring}_geomean"] if wide else []
             for glyph in ("wide", "wide_line"):

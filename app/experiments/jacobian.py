@@ -41,11 +41,11 @@ class Jacobian(Experiment):
     code = (ops.layer_norm,)
 
     def build_controls(self) -> list[Control]:
-        say = self.say
+        say, width, seeds = self.say, among("width", WIDTHS, 256), among("seeds", SEEDS, 24)
         return [
             slider(OPTIONS["scale"], say, values=jacobian.SCALES, shown="{:g}".format),
-            select(among("width", WIDTHS, 256), say, values=WIDTHS, shown=str),
-            select(among("seeds", SEEDS, 24), say, values=SEEDS, shown=str),
+            select(width, say, values=WIDTHS, shown=str, key="jacobian.option.width"),
+            select(seeds, say, values=SEEDS, shown=str, key="jacobian.option.seeds"),
             number(OPTIONS["seed"], say),
         ]
 

@@ -11,7 +11,7 @@ from bokeh.models import FixedTicker
 from app.experiments.profiles import RULE, WIRINGS, Profile, View, state_ticks
 from app.probes.result import Result
 from app.ui.figures import Chart
-from app.ui.numbers import with_error
+from app.ui.numbers import significant
 from app.ui.scales import finite, nice_ceiling
 from app.ui.strings import Strings
 from app.ui.theme import SERIES
@@ -53,7 +53,8 @@ class Errors(Profile):
         all_pairs = {place: say("merging.figure.all")} if pairs else {}
         self.ticks({**state_ticks(len(view.x)), **all_pairs})
         self.visible(False, row="theory")  # there is none for the output
-        self.name_at_ends(right, view, (0, top))
+        ends = pairs or {wiring: view.column(wiring)[-1] for wiring in WIRINGS}
+        self.name(right, ends, (0, top))
         self.axis_labels(x=say(f"merging.figure.{quantity}"), y=say("merging.figure.error"))
 
 
@@ -85,8 +86,8 @@ class Groups(Chart):
                 high=[height + 0.3] * len(sizes),
             )
             of = result.summary["effective_depth"][wiring]
-            steps = with_error(of["mean"], of["se"])
-            self.show(f"{wiring}_label", x=[depth - 0.5], y=[height], text=[steps])
+            mean = significant(of["mean"])  # the label has no room for the error
+            self.show(f"{wiring}_label", x=[depth - 0.5], y=[height], text=[mean])
         self.limits(x=(-0.5, depth - 0.5), y=(0.4, 2.6))
         self.ticks(state_ticks(depth))
         self.axis_labels(x=self.say("merging.figure.layer"), y="")

@@ -42,12 +42,17 @@ def stack_controls(
 ) -> list[Control]:
     """Width, positions, attention, number of seeds and seed, with these defaults."""
     return [
-        select(among("width", widths, width), say, values=widths, shown=str),
+        width_of_stacks(say, widths, width),
         select(among("tokens", TOKENS, tokens), say, values=TOKENS, shown=str),
         switch(replace(OPTIONS["attention"], default=attention), say),
         select(among("seeds", SEEDS, seeds), say, values=SEEDS, shown=str),
         number(OPTIONS["seed"], say),
     ]
+
+
+def width_of_stacks(say: Strings, widths: Sequence[int], width: int) -> Control:
+    option, key = among("width", widths, width), "profiles.option.width"
+    return select(option, say, values=widths, shown=str, key=key)
 
 
 def depth_slider(say: Strings, depths: Sequence[int], default: int) -> Control:
@@ -144,9 +149,13 @@ class Profile(Chart):
         self.reword("measured", self.say(f"profiles.figure.{word}"))
         return heights
 
-    def name_at_ends(self, x: float, view: View, y: tuple[float, float], *, row: int = -1) -> None:
+    def name_at_ends(self, x: float, view: View, y: tuple[float, float]) -> None:
         """Write the wirings' names beside the ends of their curves, on an axis from y to y."""
-        ends = [view.column(f"{wiring}{view.center}")[row] for wiring in self.wirings]
+        self.name(x, {w: view.column(f"{w}{view.center}")[-1] for w in self.wirings}, y)
+
+    def name(self, x: float, heights: Mapping[str, float], y: tuple[float, float]) -> None:
+        """Write the wirings' names at x, as near to these heights as leaves both readable."""
+        ends = [heights[wiring] for wiring in self.wirings]
         if self.y_log:
             low, high = math.log(y[0]), math.log(y[1])
             places = apart([math.log(max(end, y[0])) for end in ends], 0.08 * (high - low))

@@ -34,13 +34,14 @@ def test_claim_and_measurement_are_the_probe_s(state):
         assert chart.y_log
     chart = experiment.charts["claim"]
     assert chart.data("claim")["y"] == result.columns["claim"]
-    alone = chart.data("alone")
+    near = experiment.charts["measured"]
+    alone = near.data("alone")
     assert alone["x"] == [6, 5, 4, 3, 2, 1, 0]
     assert alone["y"] == result.summary["norms_passed"][:13:2]
-    holds(chart, "claim", "alone")
+    holds(chart, "claim")
     floor = 1 / math.sqrt(experiment.values["tokens"])
-    assert experiment.charts["measured"].data("floor")["y"] == [floor, floor]
-    holds(experiment.charts["measured"], "floor")
+    assert near.data("floor")["y"] == [floor, floor]
+    holds(near, "floor", "alone")
 
 
 @pytest.mark.parametrize("state", STATES)
