@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from app.experiments.schedule import STEPS, WARMUPS, WIDTHS, Schedule
-from app.experiments.schedule_values import LAST
+from app.experiments.schedule_values import LAST, Rule
 from app.nn.training import TrainingConfig
 from app.ui.numbers import scientific, whole
 from tests.experiments.helpers import finish, words
@@ -31,8 +31,7 @@ def training(experiment: Schedule, schedule: str) -> TrainingConfig:
     )
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("warmup", WARMUPS)
+@pytest.mark.parametrize(("width", "warmup"), [*zip(WIDTHS, WARMUPS, strict=False), (512, 16_000)])
 def test_both_figures_draw_what_training_takes(width: int, warmup: int) -> None:
     experiment = shown({"width": str(width), "warmup": str(warmup)})
     for curve, schedule in (("original", "original"), ("linear", "linear")):
@@ -61,7 +60,7 @@ def test_the_papers_peak_is_marked_and_said() -> None:
 
 @pytest.mark.parametrize("warmup", [w for w in WARMUPS if w])
 def test_half_the_peak_is_where_the_rule_has_it(warmup: int) -> None:
-    rule = shown({"warmup": str(warmup)}).rule
+    rule = Rule(512, warmup, 1)
     assert rule.half_before == warmup // 2
     assert rule.half_after == 4 * warmup
 
@@ -82,8 +81,10 @@ def test_without_warm_up_the_rule_is_called_undefined_and_its_limit_is_shown(lan
 
 
 def test_the_step_is_read_off_the_curve() -> None:
+    experiment = Schedule("en")
     for step in STEPS:
-        experiment = shown({"step": str(step), "width": "64"})
+        experiment.set({"step": str(step), "width": "64"})
+        finish(experiment)
         rate = training(experiment, "original").rate_at(step)
         assert f"At step {whole(step)} the rate is {scientific(rate)}" in words(
             experiment, "sentence"
@@ -98,8 +99,11 @@ def test_every_control_changes_the_sentence() -> None:
 
 
 def test_the_frame_holds_peak_and_label() -> None:
+    experiment = Schedule("en")
     for warmup in WARMUPS:
-        chart = shown({"warmup": str(warmup)}).linear
+        experiment.set({"warmup": str(warmup)})
+        finish(experiment)
+        chart = experiment.linear
         peak = chart.data("peak_label")["y"][0]
         assert chart.plot.y_range.start == 0
         assert peak < chart.plot.y_range.end <= 2 * peak
