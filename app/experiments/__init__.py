@@ -1,6 +1,7 @@
 """The experiments, by the name that pages and links call them."""
 
 from app.experiments.attenuation import Attenuation
+from app.experiments.block import Block
 from app.experiments.depth import Depth
 from app.experiments.experiment import Experiment
 from app.experiments.gradients import Gradients
@@ -17,6 +18,7 @@ from app.experiments.wirings import Wirings
 
 _IN_ORDER: tuple[type[Experiment], ...] = (
     Schedule,
+    Block,
     Sensitivity,
     Gradients,
     Training,

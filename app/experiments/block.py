@@ -1,0 +1,290 @@
+"""One block, stage by stage: what each computes, holds and costs, here and in published models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from app.experiments import block_counts
+from app.experiments.block_counts import STAGES, Count, of_model, of_stack, total
+from app.experiments.experiment import Experiment, Run
+from app.experiments.models import MODELS, Model
+from app.nn import stack, wirings
+from app.nn.stack import StackConfig
+from app.nn.wirings import WIRINGS
+from app.probes.options import Option
+from app.ui import markup
+from app.ui.controls import Control, pick, select, slider
+from app.ui.diagram import diagram
+from app.ui.figures import Chart
+from app.ui.markup import Table
+from app.ui.numbers import whole
+
+BOTH = ("post_ln", "pre_ln")
+TINY = 0.0001  # of all parameters: smaller shares are not told apart
+WIDTHS = (32, 64, 128, 256, 512, 768, 1024, 2048, 4096)
+FFS = (1, 2, 4)
+TOKENS = (1, 5, 16, 64, 256, 1024, 4096)
+STAGE = Option("stage", "choice", "attention", choices=STAGES)
+WIDTH = Option("width", "int", 128, low=WIDTHS[0], high=WIDTHS[-1])
+FF = Option("ff", "int", 4, low=FFS[0], high=FFS[-1])
+POSITIONS = Option("tokens", "int", 5, low=TOKENS[0], high=TOKENS[-1])
+DEPTH = Option("depth", "int", 12, low=1, high=48)
+
+
+class Block(Experiment):
+    name = "block"
+    runs: ClassVar[Sequence[Run]] = ()
+    first = ("width", "ff", "tokens", "depth")
+    code = (stack.softmax_attention, stack.feed_forward, wirings.post_ln, wirings.pre_ln)
+
+    def build_controls(self) -> list[Control]:
+        say = self.say
+        return [
+            pick(STAGE, say, key="block.option.stage"),
+            slider(WIDTH, say, values=WIDTHS, shown=whole, key="block.option.width"),
+            select(FF, say, values=FFS, shown=str, key="block.option.ff"),
+            slider(POSITIONS, say, values=TOKENS, shown=whole, key="block.option.tokens"),
+            slider(DEPTH, say, key="block.option.depth"),
+        ]
+
+    def build_charts(self) -> dict[str, Chart]:
+        return {}
+
+    def draw(self) -> None:
+        values = self.values
+        self.stack = StackConfig(
+            depth=values["depth"],
+            width=values["width"],
+            ff=values["ff"],
+            tokens=values["tokens"],
+            attention="softmax",
+        )
+        self.counts = of_stack(self.stack, "pre_ln")
+        self.models = {model.name: of_model(model, self.stack.tokens) for model in MODELS}
+
+    @property
+    def stage(self) -> str:
+        return str(self.values["stage"])
+
+    # ------------------------------------------------------------------ the board
+
+    def extra_parts(self) -> dict[str, str]:
+        return {
+            "drawings": "".join(self._drawing(wiring) for wiring in BOTH),
+            "running": markup.descriptions(self._running()),
+            "models": markup.table(self._models(self.stage)),
+        }
+
+    def _drawing(self, wiring: str) -> str:
+        name = markup.text(self.say(f"wiring.{wiring}"))
+        return (
+            f'<figure data-wiring="{wiring}">'
+            f"{diagram(WIRINGS[wiring], self.say, f'block-{wiring}')}"
+            f'<figcaption><span class="name">{name}</span></figcaption></figure>'
+        )
+
+    def _running(self) -> list[tuple[str, str]]:
+        """Shape, matrices, parameters and operations of the stage in the running stack."""
+        say, count = self.say, self.counts[self.stage]
+        known = {"tokens": whole(self.stack.tokens), "width": whole(self.stack.width)}
+        pairs = [("shape", say("block.shape", **known))]
+        if count.matrices:
+            pairs.append(("matrices", self._matrices(count)))
+        pairs += [
+            ("parameters", whole(count.parameters) if count.parameters else say("block.none")),
+            ("operations", self._operations(count)),
+            ("together", self._together(count)),
+        ]
+        return [(say(f"block.running.{name}"), text) for name, text in pairs]
+
+    def _matrices(self, count: Count) -> str:
+        return self.say("block.and").join(
+            f"{_subscript(name)}: {whole(rows)} × {whole(columns)}"
+            for name, (rows, columns) in count.matrices.items()
+        )
+
+    def _operations(self, count: Count) -> str:
+        if count.operations == 0:
+            return self.say("block.none")
+        all_positions = whole(count.operations * self.stack.tokens)
+        return self.say(
+            "block.operations",
+            each=whole(count.operations),
+            n=self.stack.tokens,
+            tokens=whole(self.stack.tokens),
+            all=all_positions,
+        )
+
+    def _together(self, count: Count) -> str:
+        """All of the kind that the stack has."""
+        return self.say(
+            f"block.together.{'parameters' if count.parameters else 'operations'}",
+            n=count.times,
+            all=whole(count.all_parameters),
+            share=self._percent(self._share(self.stage)),
+            operations=whole(count.operations * self.stack.tokens * count.times),
+        )
+
+    def _percent(self, share: float) -> str:
+        if 0 < share < TINY:
+            return self.say("block.less_than", share=self.percent(TINY))
+        return self.percent(share)
+
+    def _share(self, stage: str) -> float:
+        """Of all parameters of the running stack."""
+        everything = sum(count.all_parameters for count in self.counts.values())
+        return self.counts[stage].all_parameters / everything
+
+    # ------------------------------------------------------------------ words
+
+    def sentences(self) -> list[str]:
+        say, stage, count = self.say, self.stage, self.counts[self.stage]
+        said = [
+            say(
+                f"block.sentence.{stage}",
+                width=whole(self.stack.width),
+                hidden=whole(self.stack.width * self.stack.ff),
+                depth=self.stack.depth,
+                tokens=whole(self.stack.tokens),
+                parameters=whole(count.parameters),
+                share=self._percent(self._share(stage)),
+                operations=whole(count.operations * self.stack.tokens),
+            )
+        ]
+        if stage in ("attention", "ffn"):
+            model = MODELS[2]
+            of_model = self.models[model.name]
+            said.append(
+                say(
+                    "block.in_model",
+                    model=model.name,
+                    parameters=_short(of_model[stage].parameters),
+                    share=self._percent(of_model[stage].all_parameters / total(model)),
+                )
+            )
+        if stage == "attention":
+            said.append(self._pairs())
+        return said
+
+    def _pairs(self) -> str:
+        """Of attention's operations, how many do not belong to its matrices."""
+        count = self.counts["attention"]
+        share = block_counts.pairs(self.stack.tokens, self.stack.width) / count.operations
+        return self.say("block.pairs", tokens=whole(self.stack.tokens), share=self.percent(share))
+
+    def tables(self) -> list[Table]:
+        return [self._stages(), self._shapes(), *(self._models(stage) for stage in STAGES)]
+
+    def _stages(self) -> Table:
+        """All stages of the running stack."""
+        say = self.say
+        names = ("stage", "parameters", "times", "all", "share", "operations")
+        return Table(
+            name="running",
+            caption=say("block.table.running", depth=self.stack.depth),
+            columns=[(name, say(f"block.table.{name}")) for name in names],
+            rows=[
+                [
+                    self._stage(stage),
+                    whole(count.parameters),
+                    str(count.times),
+                    whole(count.all_parameters),
+                    self._percent(self._share(stage)),
+                    whole(count.operations * self.stack.tokens),
+                ]
+                for stage, count in self.counts.items()
+            ],
+        )
+
+    def _shapes(self) -> Table:
+        """The models' own numbers, and how near the derived total comes to the published one."""
+        say = self.say
+        names = ("model", "wiring", "d", "d_ff", "heads", "N", "vocabulary", "total", "published")
+        return Table(
+            name="models",
+            caption=say("block.table.shapes"),
+            columns=[(name, say(f"block.table.{name}")) for name in (*names, "source")],
+            rows=[
+                [
+                    model.name,
+                    say(f"wiring.{model.wiring}"),
+                    whole(model.width),
+                    whole(model.hidden),
+                    str(model.heads),
+                    _depth(model),
+                    whole(model.vocabulary),
+                    _short(total(model)),
+                    _short(model.published),
+                    self._source(model),
+                ]
+                for model in MODELS
+            ],
+        )
+
+    def _models(self, stage: str) -> Table:
+        """One stage in every model."""
+        say = self.say
+        names = ("model", "d", "d_ff", "heads", "N", "parameters", "times", "share", "operations")
+        return Table(
+            name=f"models_{stage}",
+            caption=say(
+                "block.table.of_stage",
+                stage=self._stage(stage),
+                tokens=whole(self.stack.tokens),
+            ),
+            columns=[(name, say(f"block.table.{name}")) for name in (*names, "source")],
+            rows=[
+                [
+                    model.name,
+                    whole(model.width),
+                    whole(model.hidden),
+                    str(model.heads),
+                    _depth(model),
+                    *self._cells(count, total(model)),
+                    self._source(model),
+                ]
+                for model in MODELS
+                for count in [self.models[model.name][stage]]
+            ],
+        )
+
+    def _cells(self, count: Count, everything: int) -> list[str]:
+        """Parameters, number, share and operations; dashes where a model has no such stage."""
+        if count.times == 0:
+            return ["–", "0", "–", "–"]
+        return [
+            _short(count.parameters),
+            str(count.times),
+            self._percent(count.all_parameters / everything),
+            _short(count.operations * self.stack.tokens),
+        ]
+
+    def _stage(self, stage: str) -> str:
+        return self.say(f"block.option.stage.choices.{stage}")
+
+    def _source(self, model: Model) -> str:
+        places = [self.say(f"block.place.{kind}", n=which) for kind, which in model.places]
+        return self.say("block.listed").join([model.paper, *places])
+
+    def details(self) -> list[tuple[str, str]]:
+        say = self.say
+        names = ("operations", "left_out", "norms", "models", "gpt2", "gemma")
+        return [(say(f"block.details.{n}"), say(f"block.details.{n}_text")) for n in names]
+
+
+def _subscript(matrix: str) -> str:
+    """W_1 → W₁, W_Q as it is."""
+    return {"W_1": "W₁", "W_2": "W₂", "W_3": "W₃"}.get(matrix, matrix)
+
+
+def _depth(model: Model) -> str:
+    return f"{model.layers} + {model.decoder}" if model.decoder else str(model.layers)
+
+
+def _short(number: float) -> str:
+    """9,216, then 24.6 k, 124 M, 8.03 G: three digits at most, with a prefix of the SI."""
+    for power, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= max(power, 1e4):
+            return f"{number / power:.3g} {prefix}"
+    return whole(int(number))

@@ -1,0 +1,153 @@
+"""The block experiment: its counts are the stack's own, its models' totals the published ones."""
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from app.experiments import block_counts
+from app.experiments.block import TINY, Block
+from app.experiments.block_counts import STAGES, of_model, of_stack, total
+from app.experiments.models import MODELS, Model
+from app.nn import ops
+from app.nn.stack import StackConfig, draw_inputs, draw_layer, feed_forward, softmax_attention
+from app.nn.wirings import WIRINGS
+from app.ui.numbers import whole
+from app.ui.strings import LANGUAGES, strings
+from tests.experiments.helpers import words
+
+
+def shown(state: Mapping[str, str], language: str = "en") -> Block:
+    experiment = Block(language)
+    experiment.set(state)
+    while experiment.step():
+        pass
+    assert experiment.status == "ready"
+    return experiment
+
+
+STACK = StackConfig(depth=3, width=32, ff=2, attention="softmax", tokens=7)
+
+
+def test_parameters_are_the_entries_of_the_matrices_that_are_drawn() -> None:
+    counts = of_stack(STACK, "post_ln")
+    drawn = draw_layer(STACK, 0, range(1), 0)
+    for stage, matrices in zip(("attention", "ffn"), drawn, strict=True):
+        assert counts[stage].parameters == sum(matrix.size for matrix in matrices)
+        assert counts[stage].times == STACK.depth
+
+
+def test_operations_are_those_of_the_products_that_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every product of the true pass goes through one helper, and is counted there."""
+    operations = 0
+    product = ops.matrix_product
+
+    def counted(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        nonlocal operations
+        result = product(x, y)
+        operations += 2 * result.size * x.shape[-1]
+        return result
+
+    monkeypatch.setattr(ops, "matrix_product", counted)
+    x = draw_inputs(STACK, 0, range(1))
+    attention, ffn = draw_layer(STACK, 0, range(1), 0)
+    for stage, run in (
+        ("attention", lambda: softmax_attention(x, *attention)),
+        ("ffn", lambda: feed_forward(x, *ffn)),
+    ):
+        operations = 0
+        run()
+        assert operations == of_stack(STACK, "pre_ln")[stage].operations * STACK.tokens
+
+
+def test_only_pre_ln_has_a_last_norm() -> None:
+    assert of_stack(STACK, "pre_ln")["final"].times == 1
+    assert of_stack(STACK, "post_ln")["final"].times == 0
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_totals_are_the_published_ones(model: Model) -> None:
+    """65 M, 7 B and the like are rounded, and biases are left out."""
+    assert total(model) == pytest.approx(model.published, rel=0.05)
+    assert model.wiring in WIRINGS
+    assert model.places
+    assert re.search(r"\d{4}", model.paper)
+
+
+def test_totals_that_are_published_exactly_are_met_exactly() -> None:
+    by_name = {model.name: model for model in MODELS}
+    gemma = by_name["Gemma 2 9B"]  # its Table 2: 918 M in the embedding, 8,324 M elsewhere
+    embedding = of_model(gemma, 1)["x"].parameters
+    assert round(embedding / 1e6) == 918
+    assert round((total(gemma) - embedding) / 1e6) == 8324
+    assert total(by_name["GPT-3 175B"]) == pytest.approx(175.0e9, rel=0.003)
+    assert total(by_name["GPT-2 small"]) == pytest.approx(124.4e6, rel=0.002)
+
+
+def test_a_decoder_layer_attends_twice() -> None:
+    base = of_model(MODELS[0], 1)
+    assert (base["attention"].times, base["ffn"].times, base["norm"].times) == (18, 12, 30)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_that_is_pressed_is_told(stage: str) -> None:
+    experiment = shown({"stage": stage, "width": "64", "ff": "2", "depth": "5", "tokens": "16"})
+    stack = StackConfig(depth=5, width=64, ff=2, attention="softmax", tokens=16)
+    count = of_stack(stack, "pre_ln")[stage]
+    running = words(experiment, "running")
+    assert "16 × 64" in running
+    for number in (count.parameters, count.operations, count.all_parameters):
+        assert number == 0 or whole(number) in running
+    for name, (rows, columns) in count.matrices.items():
+        assert f"{name[:2]}".rstrip("_") in running
+        assert f"{rows} × {columns}" in running
+    if count.parameters:
+        assert whole(count.parameters) in words(experiment, "sentence")
+    models = words(experiment, "models")
+    for model in MODELS:
+        assert model.name in models
+        assert model.paper in models
+
+
+def test_the_drawings_have_a_shape_for_every_stage_to_light_up() -> None:
+    drawings = shown({}).parts()["drawings"]
+    assert set(STAGES) <= set(re.findall(r'data-stage="(\w+)"', drawings))
+    assert drawings.count('role="img"') == 2
+    ids = re.findall(r' id="([^"]+)"', drawings)
+    assert len(set(ids)) == len(ids)
+
+
+def test_every_control_changes_what_is_shown() -> None:
+    before = shown({}).parts()
+    for name, text in (("width", "64"), ("ff", "1"), ("tokens", "16"), ("depth", "3")):
+        after = shown({name: text}).parts()
+        assert after["running"] != before["running"], name
+
+
+def test_no_positions_are_compared_for_free() -> None:
+    """At T = 4096 most of attention's work at d = 128 is comparing positions."""
+    experiment = shown({"tokens": "4096"})
+    share = re.search(r"Of its operations, (\S+) %", words(experiment, "sentence"))
+    assert share is not None
+    count = of_stack(experiment.stack, "pre_ln")["attention"]
+    of_pairs = block_counts.pairs(4096, 128)
+    assert float(share[1]) == pytest.approx(100 * of_pairs / count.operations, rel=0.01)
+    assert of_pairs + 2 * count.parameters == count.operations
+
+
+def test_a_share_too_small_to_tell_is_not_written_as_a_power_of_ten() -> None:
+    experiment = shown({"stage": "final"})
+    assert f"less than {TINY:.2%}".replace("%", " %") in words(experiment, "models")
+    assert "e-" not in words(experiment, "models").replace("github", "")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_is_said_in_every_language(language: str) -> None:
+    for stage in STAGES:
+        experiment = shown({"stage": stage}, language)
+        for part in ("sentence", "table", "details", "running", "models"):
+            text = words(experiment, part)
+            assert text
+            assert "{" not in text
+        assert strings(language).raw(f"block.board.{stage}")
