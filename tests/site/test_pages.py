@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from app import live
-from app.site import assets, pages
+from app.site import assets, fronts, pages
 from app.site.bundle import File, Runtime
 from app.site.environment import Failure
 from app.ui.strings import LANGUAGES, WRITTEN, strings
@@ -112,6 +112,7 @@ def test_every_page_of_the_contract_is_there(site: Path) -> None:
             expected.add(f"{language}/{path.parent.name}/index.html")
             if "::experiment" in (path.parent / "en.md").read_text(encoding="utf-8"):
                 expected.add(f"{language}/{path.parent.name}/embed/index.html")
+        expected |= {f"{language}/{name}/index.html" for name in fronts.ABOUT}
     assert names == expected
 
 
