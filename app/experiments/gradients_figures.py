@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from app.experiments.gradients_answers import WIRINGS, Answers, in_words, power_law
@@ -82,11 +82,15 @@ class Profile(Chart):
 class LastLayer(Chart):
     """‖∂L/∂W‖ of the last layer against L, both in logarithms: a power of L is a straight line."""
 
-    def __init__(self, say: Strings, rows: Mapping[str, tuple[Any, ...]] | None = None) -> None:
-        """`rows`: of the legend, besides the figure's own."""
+    def __init__(self, say: Strings) -> None:
         super().__init__(height=420, x_log=True, y_log=True)
         self.say = say
         self.upright("depth")
+        self.declare()
+        self.legend(self.rows())
+
+    def declare(self) -> None:
+        """All glyphs, those below first."""
         for wiring in WIRINGS:
             series = SERIES[wiring]
             self.line(f"{wiring}_theory", series["theory"])
@@ -94,21 +98,23 @@ class LastLayer(Chart):
             self.spread(f"{wiring}_spread", series["measured"])
             self.points(f"{wiring}_measured", series["measured"])
             self.labels(f"{wiring}_label", series["measured"].color)
-        self.legend(
-            {
-                "measured": (*pair("measured"), say("gradients.figure.measured")),
-                "theory": (*pair("theory"), say("gradients.figure.theory")),
-                "fit": (*pair("fit"), say("gradients.figure.fit")),
-                **(rows or {}),
-            }
-        )
 
-    def draw(self, last: Result, mark: int | None = None) -> None:
-        """`mark`: the L of a stack that is shown elsewhere, if there is one."""
+    def rows(self) -> dict[str, tuple[Any, ...]]:
+        """The legend's."""
+        say = self.say
+        return {
+            "measured": (*pair("measured"), say("gradients.figure.measured")),
+            "theory": (*pair("theory"), say("gradients.figure.theory")),
+            "fit": (*pair("fit"), say("gradients.figure.fit")),
+        }
+
+    def draw(self, last: Result, mark: int | None = None, *more: Sequence[float]) -> None:
+        """`mark`: the L of a stack that is shown elsewhere, if there is one; `more`: further
+        heights that the axis has to reach."""
         say, depths = self.say, last.columns["depth"]
         drawn = [self._draw_wiring(last, wiring) for wiring in WIRINGS]
         self.visible("post_ln_theory" in last.columns, row="theory")
-        low, high = log_range(*(heights for heights, _ in drawn))
+        low, high = log_range(*(heights for heights, _ in drawn), *more)
         self.limits(x=(depths[0] / 1.1, depths[-1] * 1.1), y=(low, high))
         self.ticks(depth_ticks(depths))
         within = mark is not None and depths[0] <= mark <= depths[-1]

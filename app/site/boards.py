@@ -7,6 +7,7 @@ A board is given, besides what every template has (`say`):
     sets("term", "bound")       attributes of a button that sets an option
     when("term", "bound", …)    attributes of what is shown in these states only
     part                        what `Experiment.extra_parts` fills in, by place (`data-part`)
+    embedded                    whether it stands in an embed view: one folder further down
 
 `web/paint.js` keeps the attributes up to date; without scripts everything is shown.
 """

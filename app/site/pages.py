@@ -219,7 +219,7 @@ class Site:
             state=shown.stored["state"],
             parts=shown.parts,
             typeset=lambda formulas: self._typeset(formulas, directive),
-            values={"it": shown, "wirings": drawn},
+            values={"it": shown, "wirings": drawn, "embedded": heading < 4},
         )
         return self.templates.get_template("experiment.html").render(
             say=say,

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from bokeh.core.properties import value as fixed_text
 from bokeh.models import ColumnDataSource, FixedTicker, Range1d, Segment
 from bokeh.models.annotations import Legend, LegendItem, Span
+from bokeh.models.glyphs import VArea
 from bokeh.plotting import figure
 
 from app.ui import theme
@@ -204,6 +205,13 @@ class Chart:
     def recolor(self, name: str, color: str) -> None:
         """Write labels in another colour."""
         _change(self._glyphs[name].glyph, text_color=color)
+
+    def strength(self, name: str, share: float) -> None:
+        """How strongly a glyph is drawn, of 1: what is talked about stands out from the rest."""
+        glyph = self._glyphs[name].glyph
+        of_band = 0.2 if isinstance(glyph, VArea) else 1.0
+        for alpha in {"line_alpha", "fill_alpha", "text_alpha"} & glyph.properties():
+            _change(glyph, **{alpha: of_band * share})
 
     def size(self, name: str, size: float) -> None:
         _change(self._glyphs[name].glyph, size=size)
