@@ -36,8 +36,8 @@ class Errors(Profile):
     def draw(self, view: View, row: int, quantity: str, depth: int) -> None:
         say, summary = self.say, view.result.summary["pairs"]
         pairs = {w: summary[w]["mean"] for w in WIRINGS} if quantity == "merge" else {}
-        place = len(view.x) + 0.06 * depth
-        right = place + 0.04 * depth if pairs else len(view.x) - 0.5
+        place = len(view.x) + 0.1 * depth
+        right = place + 0.06 * depth if pairs else len(view.x) - 0.5
         top = nice_ceiling(max(finite(self.profile(view), pairs.values(), [UNRELATED])) * 1.02)
         for wiring in WIRINGS:
             chosen = view.column(wiring)[row]

@@ -62,7 +62,7 @@ class Published(Experiment):
                 columns=[(name, say(f"published.table.{name}")) for name in columns],
                 rows=[
                     [
-                        say(f"published.bar.{value.key}").replace("\n", ", "),
+                        say(f"published.bar.{value.key}").replace("\n", " "),
                         say(f"wiring.{value.wiring}"),
                         f"{value.height:g}",
                         say(
@@ -91,6 +91,7 @@ class Bars(Chart):
 
     def __init__(self, say: Strings) -> None:
         super().__init__(height=360)
+        self.plot.min_border_right = 16  # nothing is named there, and a phone is narrow
         self.say = say
         for wiring in WIRINGS:
             series = SERIES[wiring]["measured"]
