@@ -11,12 +11,13 @@ import pytest
 from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
 
 from tests.browser.driver import PATIENCE, Host, Watch, missing
+from tests.browser.test_pages import AXE
 
 NewContext = Callable[..., BrowserContext]
 Serve = Callable[..., Host]
 
 LESSON = "warmup"
-ONE, TWO = "sensitivity", "sensitivity"
+ONE, TWO = "sensitivity", "gradients"
 
 # All that a page around needs: it keeps what it hears of a frame, and gives it its height.
 LISTENER = """
@@ -141,13 +142,14 @@ def test_two_embeds_live_in_a_plain_page_of_another_origin(around: Callable[...,
     page = around(
         NO_STORAGE,
         one=embed(f"?show={ONE}&depth=9&width=64&seeds=4&v=1"),
-        two=embed(f"?show={TWO}&seeds=2&v=1", "zh-Hans"),
+        two=embed(f"?show={TWO}&depth=6&seeds=2&v=1", "zh-Hans"),
     )
     page.ready("one", ONE)
     page.ready("two", TWO)
     expect(page.section("one", ONE).locator("[data-part=sentence]")).to_contain_text("N = 9")
     assert page.state("one", ONE)["depth"] == "9"
     assert page.state("one", ONE)["width"] == "64"
+    assert page.state("two", TWO)["depth"] == "6"
     assert page.frame("two").evaluate("document.documentElement.lang") == "zh-Hans"
     for name in ("one", "two"):
         page.until(lambda name=name: page.fits(name))
@@ -235,6 +237,7 @@ def names(page: Page) -> list[str]:
 def test_only_what_is_named_is_there_and_nothing_else_was_ever_seen(page: Page, host: Host) -> None:
     page.goto(f"{host.address}{embed('')}")
     every = names(page)
+    assert len(every) > 2
     expect(page.locator("#choice")).to_contain_text("names no experiment")
     page.add_init_script(
         """
@@ -254,13 +257,25 @@ def test_only_what_is_named_is_there_and_nothing_else_was_ever_seen(page: Page, 
     assert page.evaluate("[...window.seen]") == [ONE]
     expect(page.locator("#choice")).to_be_hidden()
 
-    page.goto(f"{host.address}{embed(f'?show=nothing,{ONE},%3Cb%3E')}")
-    assert names(page) == [ONE]
+    page.goto(f"{host.address}{embed(f'?show={TWO},nothing,{ONE},%3Cb%3E,{TWO}')}")
+    assert names(page) == [TWO, ONE], "in the order of the address"
     expect(page.locator("#choice")).to_contain_text("no experiment “nothing, <b>”")
 
     page.goto(f"{host.address}{embed('?show=nothing')}")
     assert names(page) == every
     expect(page.locator("#choice")).to_contain_text("all that it has are here")
+
+
+@pytest.mark.parametrize("language", ["en", "zh-Hans"])
+def test_axe_finds_nothing_in_an_embed(new_context: NewContext, host: Host, language: str) -> None:
+    page = new_context(host.address, bypass_csp=True).new_page()
+    page.goto(f"{host.address}{embed(f'?show={ONE},nothing', language)}")
+    expect(page.locator("section[data-painted=done]")).to_be_attached(timeout=PATIENCE)
+    for details in page.locator("details").all():
+        details.evaluate("it => { it.open = true; }")
+    page.add_script_tag(path=AXE)
+    found = page.evaluate("axe.run()")
+    assert [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in found["violations"]] == []
 
 
 def test_the_credit_leads_to_the_lesson_at_the_same_state(page: Page, host: Host) -> None:
