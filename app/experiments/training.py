@@ -19,6 +19,7 @@ from app.experiments.training_words import (
     verdicts_table,
 )
 from app.nn import language_model
+from app.nn import training as nn_training
 from app.probes import training
 from app.probes.options import Option
 from app.probes.result import Result
@@ -53,7 +54,7 @@ class Training(Experiment):
         Run("recorded", recorded.replay, lambda state: {"text": state["text"]}),
     )
     first = ("rate", "warmup")
-    code = (language_model,)
+    code = (nn_training, language_model)
 
     def __init__(self, language: str) -> None:
         self._finished: OrderedDict[str, Result] = OrderedDict()
