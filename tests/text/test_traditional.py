@@ -64,6 +64,18 @@ def test_title_and_citations_are_words_too(tmp_path: Path) -> None:
     assert document.path == path  # where a mistake is to be mended
 
 
+@pytest.mark.parametrize(
+    ("simplified", "traditional"),
+    [
+        ("有些模型在线性映射里有偏置", "有些模型在線性映射裡有偏置"),
+        ("百分位都在线上下", "百分位都在線上下"),
+        ("函数的参数在支路里", "函數的參數在支路裡"),
+    ],
+)
+def test_where_two_words_meet_neither_is_lost(simplified: str, traditional: str) -> None:
+    assert convert(simplified) == traditional
+
+
 @pytest.mark.parametrize(("simplified", "traditional"), WORDS.items())
 def test_every_exception_is_taken_and_is_needed_somewhere(
     simplified: str, traditional: str
