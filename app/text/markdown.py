@@ -176,7 +176,7 @@ def render(
 
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "typographer": True})
-    parser.enable(["table", "replacements", "smartquotes"])
+    parser.enable(["table", "smartquotes"])  # no "replacements": Figure 3(c) would be 3©
     parser.use(front_matter_plugin)
     parser.use(dollarmath_plugin, allow_labels=False, allow_space=False, allow_digits=False)
     parser.use(container_plugin, "box", validate=lambda _params, _markup: True)

@@ -45,6 +45,10 @@ def test_raw_html_is_shown_as_text(tmp_path: Path) -> None:
     assert "<script" not in rendered(tmp_path, "<script>alert(1)</script>\n\na <b>b</b>")
 
 
+def test_quotation_marks_are_set_and_the_letter_of_a_figure_is_left_alone(tmp_path: Path) -> None:
+    assert rendered(tmp_path, 'Its "Figure 3(c)".') == "<p>Its “Figure 3(c)”.</p>\n"
+
+
 def test_formulas_are_found_with_their_lines(tmp_path: Path) -> None:
     document = read(text_of(tmp_path, "One $a_1$,\nand $b$.\n\n$$\nc = d\n$$\n"))
     assert document.formulas == [

@@ -102,3 +102,14 @@ def test_where_both_train_well_post_ln_ends_lower_at_four_layers_and_not_at_twel
 def test_at_the_highest_rate_pre_ln_too_ends_lower_with_warm_up() -> None:
     at = {"depth": 4, "rate": rates(4)[-1], "wiring": "pre_ln"}
     assert loss(**at, warmup=0) > loss(**at, warmup=100) > loss(**at, warmup=300)
+
+
+def test_the_run_that_fails_collapses_within_a_few_steps_and_its_gradient_does_not_shoot_up() -> (
+    None
+):
+    contrast = RECORDED.with_name("contrast-en.json").read_text(encoding="utf-8")
+    columns = json.loads(contrast)["columns"]
+    assert columns["post_ln_cosine"][4] > 0.999
+    assert max(columns["post_ln_gradient"]) == columns["post_ln_gradient"][0]
+    for run in ("post_ln_warm", "pre_ln"):
+        assert max(columns[f"{run}_logit"]) > 2 * max(columns["post_ln_logit"])
