@@ -58,7 +58,7 @@
     var told = 0;
     new ResizeObserver(function () {
       var height = Math.ceil(document.body.getBoundingClientRect().height);
-      if (height === told) return;
+      if (height === told || height === 0) return; // 0: the frame itself is not shown, say in a closed tab
       told = height;
       window.parent.postMessage({ normlab: 1, type: "height", height: height }, "*");
     }).observe(document.body);
