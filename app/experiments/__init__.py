@@ -13,6 +13,7 @@ from app.experiments.published import Published
 from app.experiments.schedule import Schedule
 from app.experiments.sensitivity import Sensitivity
 from app.experiments.sweep import Sweep
+from app.experiments.theorem import Theorem
 from app.experiments.training import Training
 from app.experiments.wirings import Wirings
 
@@ -21,6 +22,7 @@ _IN_ORDER: tuple[type[Experiment], ...] = (
     Block,
     Sensitivity,
     Gradients,
+    Theorem,
     Training,
     RecordedGrid,
     Sweep,
