@@ -265,7 +265,7 @@
           ? strings.setting.replace("{label}", tag.label).replace("{value}", said)
           : said;
       });
-      return words.join(strings.between);
+      return words.map((each) => each.replaceAll(" ", "\u00a0")).join(strings.between);
     }
 
     /** BokehJS' view of a figure. @param {string} slot */

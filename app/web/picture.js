@@ -156,8 +156,8 @@ function paintKey(ctx, view, { rows, columns, column, font, wide, high, height }
 
 // ---------------------------------------------------------------------------- words
 
-/** Chinese breaks between any two characters, but no line begins with a closing mark. */
-const PIECES = /[\u2e80-\u9fff\uff00-\uffef][\u3001\u3002\u300b\u300d\u300f\uff09\uff0c\uff1a\uff1b\uff01\uff1f\u201d]*|[^\s\u2e80-\u9fff\uff00-\uffef]+\s*|\s+/gu;
+/** Lines break at plain spaces; Chinese breaks between any two characters, but no line begins with a closing mark. */
+const PIECES = /[\u2e80-\u9fff\uff00-\uffef][\u3001\u3002\u300b\u300d\u300f\uff09\uff0c\uff1a\uff1b\uff01\uff1f\u201d]*|[^ \u2e80-\u9fff\uff00-\uffef]+ *| +/gu;
 
 /**
  * @param {CanvasRenderingContext2D} ctx @param {string} text @param {string} font @param {number} step
@@ -167,9 +167,11 @@ const PIECES = /[\u2e80-\u9fff\uff00-\uffef][\u3001\u3002\u300b\u300d\u300f\uff0
 function set(ctx, text, font, step, width) {
   ctx.font = font;
   const lines = [""];
-  for (const piece of text.trim().match(PIECES) ?? []) {
+  const fits = (/** @type {string} */ line) => ctx.measureText(line.trimEnd()).width <= width;
+  const pieces = text.trim().match(PIECES) ?? [];
+  for (const piece of pieces.flatMap((each) => (fits(each) ? [each] : [...each]))) { // an address may be too long
     const last = lines[lines.length - 1];
-    if (last === "" || ctx.measureText((last + piece).trimEnd()).width <= width) lines[lines.length - 1] += piece;
+    if (last === "" || fits(last + piece)) lines[lines.length - 1] += piece;
     else lines.push(piece);
   }
   return { lines: lines.map((line) => line.trimEnd()), font, step };

@@ -77,6 +77,7 @@ function handlers() {
     patch: () => heard.push("patch"),
     parts: () => heard.push("parts"),
     state: (/** @type {any} */ { status }, /** @type {boolean} */ newest) => heard.push(`${status}${newest ? "" : " (old)"}`),
+    exported: (/** @type {any[]} */ files) => heard.push(`exported ${files.length}`),
     error: (/** @type {string} */ message) => heard.push(message),
   };
 }
@@ -265,4 +266,55 @@ test("whoever listens late is told where Python stands by now", () => {
   wires[0].say(LIVE);
   client.listen({ ...runtimeHandlers(), live: () => void late.push("live") });
   assert.deepEqual(late, ["live"]);
+});
+
+const ANSWER = { type: "exported", files: [{ name: "estimate", text: "depth\n" }] };
+
+test("files are asked for once Python is up, about the values that the reader has by then", () => {
+  const { session, name } = opened();
+  session.export("link");
+  session.set({ depth: "20" });
+  assert.equal(wires[0].of("export").length, 0);
+  nowLive(wires[0], name);
+  assert.equal(wires[0].of("open")[0].state.depth, "20");
+  assert.deepEqual(wires[0].of("export"), [{ type: "export", session: name, link: "link" }]);
+  wires[0].say({ ...ANSWER, session: name });
+  assert.equal(heard.at(-1), "exported 1");
+});
+
+test("files wait until the values under way are answered, and are asked for once", () => {
+  const { session, name } = opened();
+  nowLive(wires[0], name);
+  session.set({ depth: "20" });
+  session.set({ depth: "21" });
+  session.export("link");
+  wires[0].say({ type: "answer", session: name, seq: 1 });
+  assert.equal(wires[0].of("export").length, 0);
+  wires[0].say({ type: "answer", session: name, seq: 2 });
+  session.set({ depth: "22" });
+  wires[0].say({ type: "answer", session: name, seq: 3 });
+  assert.equal(wires[0].of("export").length, 1);
+});
+
+test("a worker that ends before it gave the files leaves it to the next one", () => {
+  const { session, name } = opened();
+  nowLive(wires[0], name);
+  session.export("link");
+  client.retry();
+  nowLive(wires[1], name);
+  assert.equal(wires[1].of("export").length, 1);
+  wires[1].say({ ...ANSWER, session: name });
+  client.retry();
+  nowLive(wires[2], name);
+  assert.equal(wires[2].of("export").length, 0);
+});
+
+test("a reset takes back what was pressed before Python was up, and is not pressed itself", () => {
+  const { session, name } = opened();
+  session.press("perturb");
+  session.press("reset");
+  nowLive(wires[0], name);
+  assert.deepEqual(wires[0].of("press"), []);
+  session.press("reset");
+  assert.deepEqual(wires[0].of("press").map(({ action }) => action), ["reset"]);
 });

@@ -8,6 +8,7 @@ const toWorker = [
   { type: "set", session: "s#1", seq: 1, state: { depth: "13" } },
   { type: "press", session: "s#1", seq: 2, action: "perturb" },
   { type: "close", session: "s#1" },
+  { type: "export", session: "s#1", link: "https://here/en/warmup/?v=1#sensitivity" },
 ];
 const toPage = [
   { type: "progress", stage: "download", loaded: 1, total: 2 },
@@ -17,6 +18,7 @@ const toPage = [
   { type: "parts", session: "s#1", parts: { sentence: "<p>…</p>" } },
   { type: "state", session: "s#1", seq: 1, status: "ready", done: 8, total: 8, shown: { depth: "12" } },
   { type: "answer", session: "s#1", seq: 1 },
+  { type: "exported", session: "s#1", files: [{ name: "estimate", text: "depth\n1\n" }] },
   { type: "error", session: null, message: "app.zip.gz.bin", detail: "Error" },
 ];
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { format, parse, same } from "../../app/web/state.js";
+import { format, formatOne, parse, same } from "../../app/web/state.js";
 
 const depth = { name: "depth", kind: "int", low: 1, high: 48, choices: null };
 const seed = { name: "seed", kind: "int", low: 0, high: 999, choices: null };
@@ -113,4 +113,15 @@ test("states are the same when every option has the same text", () => {
   assert.ok(same({ a: "1", b: "2" }, { b: "2", a: "1" }));
   assert.ok(!same({ a: "1" }, { a: "2" }));
   assert.ok(!same({ a: "1" }, { a: "1", b: "2" }));
+});
+
+test("one experiment's query says what differs and the version in any case, and reads as its state", () => {
+  const { options, defaults } = experiments.sensitivity;
+  const stored = { options, state: defaults };
+  const state = { ...defaults, depth: "24", depths: "6,12,24" };
+  assert.equal(formatOne(defaults, stored, "1", "sensitivity."), "?v=1");
+  assert.equal(formatOne(state, stored, "1", "sensitivity."), "?sensitivity.depth=24&sensitivity.depths=6,12,24&v=1");
+  const framed = formatOne(state, stored, "1", "", "sensitivity");
+  assert.equal(framed, "?show=sensitivity&depth=24&depths=6,12,24&v=1");
+  assert.deepEqual(sensitivity(framed), state);
 });
