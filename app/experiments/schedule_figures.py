@@ -51,9 +51,10 @@ class Rates(Chart):
         self.reword("at", say("schedule.figure.at", step=whole(rule.step)))
         peak = scale * rule.peak
         self.show("peak", x=[rule.peak_step], y=[peak])
-        self.show("peak_label", x=[rule.peak_step], y=[1.04 * peak], text=[scientific(rule.peak)])
+        above = (2.0 if self.is_log else 1.04) * peak
+        self.show("peak_label", x=[rule.peak_step], y=[above], text=[scientific(rule.peak)])
         if self.is_log:
-            low, high = log_range(original)
+            low, high = log_range(original, [3 * peak])
             self.limits(x=(1 / 1.3, LAST * 1.3), y=(low, high))
             self.ticks({float(step): whole(step) for step in decades()})
         else:

@@ -19,7 +19,7 @@ EXPONENT = {"post_ln": 0.0, "pre_ln": -0.5}  # of L in the bounds (Xiong et al. 
 
 SLOPE = Series(NEUTRAL, (), "triangle", width=2.5)
 _TRIANGLE = (6, 18)  # the L from and to which the slope is drawn
-_FAINT = 0.25
+_FAINT = 0.3
 
 # What lights up for each sign, by wiring and by itself; everything else is drawn faintly.
 _OF_WIRING = ("measured", "spread", "theory", "fit", "label")
@@ -100,7 +100,8 @@ class Bounds(LastLayer):
     def _light(self, last: Result, term: str) -> None:
         lit = LIT[term]
         for name in self._glyphs:
-            self.strength(name, 1.0 if name in lit else _FAINT)
+            named = name in lit or name.endswith("_label")
+            self.strength(name, 1.0 if named else _FAINT)
             self.visible(name in lit or name not in _ONLY_LIT, name)
         for wiring in WIRINGS:
             self.size(f"{wiring}_measured", 13 if term == "gradient" else 9)

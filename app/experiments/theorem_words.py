@@ -100,12 +100,14 @@ def agreement(say: Strings, last: Result) -> list[str]:
     found = [say("theorem.agreement", **values)]
     if not all(math.isfinite(slope["se"]) for slope in slopes.values()):
         return found
-    for wiring, slope in slopes.items():
-        away = abs(slope["mean"] - EXPONENT[wiring])
-        kind = "within" if away <= 2 * slope["se"] else "beyond"
+    away = {w: abs(slope["mean"] - EXPONENT[w]) / slope["se"] for w, slope in slopes.items()}
+    if max(away.values()) <= 2:
+        return [*found, say("theorem.both")]
+    for wiring, errors in away.items():
+        kind = "within" if errors <= 2 else "beyond"
         name, bound = say(f"wiring.{wiring}"), say(f"theorem.exponent.{wiring}")
-        errors = significant(away / slope["se"], 2)
-        found.append(say(f"theorem.{kind}", wiring=name, exponent=bound, errors=errors))
+        words = significant(errors, 2)
+        found.append(say(f"theorem.{kind}", wiring=name, exponent=bound, errors=words))
     return found
 
 

@@ -1,4 +1,5 @@
-"""HTML that only one experiment has: its board, `web/templates/boards/<experiment>.html`.
+"""HTML that only one experiment has: its board, `web/templates/boards/<experiment>.html`, and what
+belongs to it below the figures, `<experiment>.below.html`.
 
 A board is given, besides what every template has (`say`):
 
@@ -43,7 +44,7 @@ def board(
     typeset: Callable[[Sequence[str]], Sequence[str]],
     values: Mapping[str, Any],
 ) -> Markup:
-    """The board of the experiment `name` at its default `state`; empty if it has none.
+    """The board of that `name` for an experiment at its default `state`; empty if there is none.
 
     `typeset` turns formulas into HTML, all of a board at once, which is quicker. `values`: what
     else the template is to know.

@@ -212,20 +212,24 @@ class Site:
             }
             for wiring, when in shown.diagrams.items()
         ]
-        html = board(
-            self.templates,
-            name,
-            say,
-            state=shown.stored["state"],
-            parts=shown.parts,
-            typeset=lambda formulas: self._typeset(formulas, directive),
-            values={"it": shown, "wirings": drawn, "embedded": heading < 4},
-        )
+
+        def board_of(file: str) -> Markup:
+            return board(
+                self.templates,
+                file,
+                say,
+                state=shown.stored["state"],
+                parts=shown.parts,
+                typeset=lambda formulas: self._typeset(formulas, directive),
+                values={"it": shown, "wirings": drawn, "embedded": heading < 4},
+            )
+
         return self.templates.get_template("experiment.html").render(
             say=say,
             it=shown,
             heading=heading,
-            board=html,
+            board=board_of(name),
+            below=board_of(f"{name}.below"),
             wirings=drawn,
             code=code.listings(EXPERIMENTS[name], list(shown.diagrams)),
             document=_json(shown.stored),
