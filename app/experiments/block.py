@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from app.experiments import block_counts
@@ -72,9 +72,19 @@ class Block(Experiment):
     def extra_parts(self) -> dict[str, str]:
         return {
             "drawings": "".join(self._drawing(wiring) for wiring in BOTH),
-            "running": markup.descriptions(self._running()),
-            "models": markup.table(self._models(self.stage)),
+            "running": self._for_each_stage(
+                lambda stage: markup.descriptions(self._running(stage))
+            ),
+            "models": self._for_each_stage(lambda stage: markup.table(self._models(stage))),
         }
+
+    def _for_each_stage(self, html: Callable[[str], str]) -> str:
+        """All of them, so that a press shows its own at once, also before Python is there."""
+        return "".join(
+            f'<div data-when="stage={stage}"{"" if stage == self.stage else " hidden"}>'
+            f"{html(stage)}</div>"
+            for stage in STAGES
+        )
 
     def _drawing(self, wiring: str) -> str:
         name = markup.text(self.say(f"wiring.{wiring}"))
@@ -84,9 +94,9 @@ class Block(Experiment):
             f'<figcaption><span class="name">{name}</span></figcaption></figure>'
         )
 
-    def _running(self) -> list[tuple[str, str]]:
+    def _running(self, stage: str) -> list[tuple[str, str]]:
         """Shape, matrices, parameters and operations of the stage in the running stack."""
-        say, count = self.say, self.counts[self.stage]
+        say, count = self.say, self.counts[stage]
         known = {"tokens": whole(self.stack.tokens), "width": whole(self.stack.width)}
         pairs = [("shape", say("block.shape", **known))]
         if count.matrices:
@@ -94,7 +104,7 @@ class Block(Experiment):
         pairs += [
             ("parameters", whole(count.parameters) if count.parameters else say("block.none")),
             ("operations", self._operations(count)),
-            ("together", self._together(count)),
+            ("together", self._together(stage)),
         ]
         return [(say(f"block.running.{name}"), text) for name, text in pairs]
 
@@ -116,13 +126,14 @@ class Block(Experiment):
             all=all_positions,
         )
 
-    def _together(self, count: Count) -> str:
+    def _together(self, stage: str) -> str:
         """All of the kind that the stack has."""
+        count = self.counts[stage]
         return self.say(
             f"block.together.{'parameters' if count.parameters else 'operations'}",
             n=count.times,
             all=whole(count.all_parameters),
-            share=self._percent(self._share(self.stage)),
+            share=self._percent(self._share(stage)),
             operations=whole(count.operations * self.stack.tokens * count.times),
         )
 

@@ -16,6 +16,7 @@ from app.ui.scales import depth_ticks, log_range
 from app.ui.strings import Strings
 from app.ui.theme import SERIES
 
+LABEL_SPACE = 96  # pixels: the longest of `wirings.label`
 PLACES = (*BASE, "variant")
 
 
@@ -23,7 +24,7 @@ class Compared(Chart):
     """A curve for each of three wirings on logarithmic heights: geometric mean and spread."""
 
     def __init__(self, say: Strings, *, x_log: bool) -> None:
-        super().__init__(height=400, x_log=x_log, y_log=True)
+        super().__init__(height=400, x_log=x_log, y_log=True, label_space=LABEL_SPACE)
         self.say = say
         self.level("one")
         self.upright("depth")
@@ -70,7 +71,9 @@ class Compared(Chart):
         moved = iter(apart(good, 0.07 * (high - low)))
         for place, wiring, log in zip(PLACES, (*BASE, variant), logs, strict=True):
             height = math.exp(next(moved)) if math.isfinite(log) else math.nan
-            self.show(f"{place}_label", x=[x], y=[height], text=[self.say(f"wiring.{wiring}")])
+            self.show(
+                f"{place}_label", x=[x], y=[height], text=[self.say(f"wirings.label.{wiring}")]
+            )
 
 
 class Changes(Compared):

@@ -64,7 +64,14 @@ class Chart:
     values themselves on either kind of axis; what is not positive is left out of a logarithmic one.
     """
 
-    def __init__(self, *, height: int = 320, x_log: bool = False, y_log: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        height: int = 320,
+        x_log: bool = False,
+        y_log: bool = False,
+        label_space: int = _LABEL_SPACE,
+    ) -> None:
         self.x_log, self.y_log = x_log, y_log
         x, y = (_NOWHERE_LOG if log else _NOWHERE for log in (x_log, y_log))
         self.plot: figure = theme.figure(
@@ -73,7 +80,7 @@ class Chart:
             y_range=Range1d(start=y[0], end=y[1]),
             x_axis_type="log" if x_log else "linear",
             y_axis_type="log" if y_log else "linear",
-            min_border_right=_LABEL_SPACE,
+            min_border_right=label_space,
         )
         self.plot.xaxis[0].ticker = FixedTicker(ticks=[])
         self.plot.xgrid.visible = False

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+_BETWEEN_HAN = re.compile(r"(?<=[\u4e00-\u9fff）]) (?=[\u4e00-\u9fff])")
 _TIGHT = re.compile(r"(?<=\S) (?=[=+±×≤…%] ?)|(?<= [=+±×≤…]) |(?<=R²) |(?<=ln) (?=N)")
 
 
@@ -23,7 +24,9 @@ class Table:
 
 
 def text(words: str) -> str:
-    """Escaped, and so spaced that no formula breaks at the end of a line."""
+    """Escaped, and so spaced that no formula breaks at the end of a line. A Chinese word that was
+    filled in where a Latin one would stand off gets no spaces."""
+    words = _BETWEEN_HAN.sub("", words)
     return escape(_TIGHT.sub("\N{NO-BREAK SPACE}", words), quote=False)
 
 

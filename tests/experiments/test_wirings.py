@@ -79,7 +79,7 @@ def test_the_variant_wears_its_own_colours_and_name(variant: str) -> None:
         assert glyphs["variant_line"].line_dash == list(series.dash)
         assert glyphs["variant_points"].marker == series.marker
         assert glyphs["variant_label"].text_color == series.color
-        assert chart.data("variant_label")["text"] == [strings("en")(f"wiring.{variant}")]
+        assert chart.data("variant_label")["text"] == [strings("en")(f"wirings.label.{variant}")]
     assert experiment.wirings == ("post_ln", "pre_ln", variant)
 
 
