@@ -21,6 +21,7 @@ OF_RUN: dict[str, Series] = {
 }
 RULE = Series(NEUTRAL, (3, 3), "dash")
 FAINT = {"line_alpha": 0.4, "line_width": 1.5}
+HEIGHT, LEGEND_ROW = 464, 24  # pixels; of the figure whose legend has one row less, so much less
 
 
 class Curves(Chart):
@@ -46,6 +47,8 @@ class Curves(Chart):
         for run in RUNS:
             self.reword(run, self.say(f"training.run.{run}", warmup=answers.warmup))
         self.visible(answers.before is not None, row="before")
+        if answers.before is not None:
+            self.reword("before", self.say(f"training.figure.before.{answers.before.source}"))
 
     def draw_rule(self, answers: Answers, y: float | None, words: str) -> None:
         """The horizontal line that the curves are to be read against."""
@@ -59,7 +62,7 @@ class Losses(Curves):
     """Loss over the validation split, as points; of each batch, as a thin line behind."""
 
     def __init__(self, say: Strings) -> None:
-        super().__init__(say, height=440)
+        super().__init__(say, height=HEIGHT)
         for run in RUNS:
             self.line(f"{run}_batch", OF_RUN[run], line_alpha=0.45, line_width=1, line_dash=[])
         for run in RUNS:
@@ -70,7 +73,7 @@ class Losses(Curves):
                 **self.rows(),
                 "batch": (("post_ln_batch",), say("training.figure.batch")),
                 "rule": (("rule",), ""),
-                "before": (("post_ln_before",), say("training.figure.before")),
+                "before": (("post_ln_before",), ""),
             }
         )
 
@@ -101,7 +104,7 @@ class Signs(Curves):
     """One of the quantities that tell a run that learns from one that is stuck."""
 
     def __init__(self, say: Strings) -> None:
-        super().__init__(say, height=440, y_log=True)
+        super().__init__(say, height=HEIGHT - LEGEND_ROW, y_log=True)
         for run in RUNS:
             self.line(f"{run}_line", OF_RUN[run])
             self.points(f"{run}_points", OF_RUN[run])
@@ -109,7 +112,7 @@ class Signs(Curves):
             {
                 **self.rows(),
                 "rule": (("rule",), say("training.figure.limit")),
-                "before": (("post_ln_before",), say("training.figure.before")),
+                "before": (("post_ln_before",), ""),
             }
         )
 
