@@ -56,10 +56,10 @@ class Rates(Chart):
         if self.is_log:
             low, high = log_range(original, [3 * peak])
             self.limits(x=(1 / 1.3, LAST * 1.3), y=(low, high))
-            self.ticks({float(step): whole(step) for step in decades()})
+            self.ticks({float(step): whole(step) for step in decades()[::2]})
         else:
             self.limits(x=(0, LAST), y=(0, nice_ceiling(1.1 * peak)))
-            self.ticks({float(step): whole(step) for step in range(0, LAST + 1, LAST // 4)})
+            self.ticks({float(step): whole(step) for step in range(0, LAST + 1, LAST // 2)})
         unit = "log" if self.is_log else "linear"
         self.axis_labels(
             x=say(f"schedule.figure.step_{unit}"), y=say(f"schedule.figure.rate_{unit}")
