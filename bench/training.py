@@ -1,0 +1,136 @@
+"""How long the lesson's three training runs take in a browser, and whether the page stays smooth.
+
+One Chromium, one page, the experiment `training` at its default; each repeat presses Train, waits
+until all three runs are done, then presses it again and Stop halfway. Nothing leaves the machine.
+
+    python3 build.py bench training [--repeats 3]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from playwright.sync_api import Error, Page
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # for `python bench/training.py`
+
+from app.site import browser  # noqa: E402
+from app.site.environment import Failure  # noqa: E402
+from bench import harness  # noqa: E402
+
+LESSON = "en/warmup/"
+SECTION = "section[data-experiment=training]"
+PATIENCE = 600_000  # milliseconds
+AIM = 60.0  # seconds for the three runs together
+
+HOW = """\
+first    seconds from Train to the first points of all three curves
+all      seconds from Train to the end of all three runs
+stop     seconds from Stop to a page that says it has stopped
+frame    milliseconds between two frames of the page meanwhile, 99 of 100 are shorter
+longest  the longest of them
+aim ÷ needed: above 1, the three runs take less than the minute they may take."""
+
+# What happens while the runs go on: states as they come, and how far frames are apart.
+WATCH = """section => {
+  const bench = (window.benchTraining = { states: [], frames: [], begun: performance.now() });
+  section.addEventListener("normlab:state", ({ detail }) =>
+    bench.states.push({ at: performance.now() - bench.begun, ...detail }));
+  let last = performance.now();
+  const frame = (now) => {
+    bench.frames.push(now - last);
+    last = now;
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+}"""
+BEGIN = "Object.assign(benchTraining, { states: [], frames: [], begun: performance.now() })"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measures, prints the table, the machine and, as the last line, one JSON object."""
+    parser = argparse.ArgumentParser(prog="bench training", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--repeats", type=int, default=3, help="how often all three are trained")
+    parser.add_argument("--site", type=Path, default=ROOT / "site", help="the built site")
+    parser.add_argument("--browser", help="a Chromium's program; found if not given")
+    options = parser.parse_args(arguments)
+    try:
+        if not (options.site / LESSON).is_dir():
+            raise Failure(f"There is no built lesson in {options.site}; run build.py build first.")
+        program = options.browser or str(browser.ensure())
+        with harness.serve(options.site) as (address, _), harness.browser(program, address) as b:
+            rows = trained(b.new_page(), address, options.repeats)
+    except (Failure, Error) as failure:
+        print(f"bench training: {failure}", file=sys.stderr)
+        return 1
+    show(rows)
+    return 0
+
+
+def trained(page: Page, address: str, repeats: int) -> list[dict[str, float]]:
+    page.goto(address + LESSON)
+    section = page.locator(SECTION)
+    section.scroll_into_view_if_needed()
+    page.wait_for_selector("html[data-runtime=live]", timeout=PATIENCE)
+    page.wait_for_selector(f"{SECTION}[data-state=ready]", timeout=PATIENCE)
+    # What else the page shows is computed first, or it would be measured as well.
+    page.wait_for_function(
+        "!document.querySelector('section[data-state=computing]')", timeout=PATIENCE
+    )
+    section.evaluate(WATCH)
+    return [once(page) for _ in range(repeats)]
+
+
+def once(page: Page) -> dict[str, float]:
+    train, stop = (
+        page.locator(f'{SECTION} [data-slot="button:{action}"] button')
+        for action in ("train", "stop")
+    )
+    page.evaluate(BEGIN)
+    train.click()
+    until(page, "states.some(({ done }) => done > 0)")
+    until(page, "states.at(-1).status === 'ready'")
+    states = page.evaluate("benchTraining.states")
+    frames = sorted(page.evaluate("benchTraining.frames"))
+    page.evaluate(BEGIN)
+    train.click()
+    until(page, "states.some(({ done, total }) => done > 0 && 2 * done >= total)")
+    page.evaluate(BEGIN)
+    stop.click()
+    until(page, "states.at(-1).status === 'stopped'")
+    stopped = page.evaluate("benchTraining.states.at(-1).at")
+    train.click()  # to its end, so that the next press begins anew
+    until(page, "states.at(-1).status === 'ready'")
+    return {
+        "first": next(state["at"] for state in states if state["done"] > 0) / 1000,
+        "all": states[-1]["at"] / 1000,
+        "stop": stopped / 1000,
+        "frame": frames[int(0.99 * len(frames))],
+        "longest": frames[-1],
+    }
+
+
+def until(page: Page, condition: str) -> None:
+    page.wait_for_function(
+        f"benchTraining.states.length > 0 && benchTraining.{condition}", timeout=PATIENCE
+    )
+
+
+def show(rows: Sequence[dict[str, float]]) -> None:
+    measured = harness.medians(rows)
+    lines = [[name, f"{value:.3g}"] for name, value in measured.items()]
+    print(harness.table(["median of", str(len(rows))], lines))
+    machine = harness.machine()
+    print(f"\n{HOW}\n\n{machine}")
+    ratio = round(AIM / measured["all"], 2)
+    harness.report(
+        "training", {"aim_vs_needed": ratio}, measured=measured, repeats=len(rows), machine=machine
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
