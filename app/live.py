@@ -168,8 +168,8 @@ class Session:
     failed: bool = False
     sent_parts: dict[str, str] = field(default_factory=dict)
     sent_state: dict[str, Any] | None = None
-    link: str | None = None
-    """The address that goes into the files that the page waits for, if it does."""
+    exporting: bool = False
+    """Whether the page waits for files."""
     touched: list[tuple[str, str]] = field(default_factory=list)
     """Properties that the page's document has not as built: sent with the first figures."""
 
@@ -224,7 +224,7 @@ def receive(session: str, message: str) -> None:
     _order.remove(session)
     _order.insert(0, session)
     if content["type"] == "export":
-        opened.link = content["link"]
+        opened.exporting = True
         _publish(opened)
         return
     opened.seq = content["seq"]
@@ -308,9 +308,9 @@ def _publish(session: Session) -> None:
     if session.unanswered is not None and (shows_it or not session.working):
         session.send("answer", seq=session.unanswered)
         session.unanswered = None
-    if session.link is not None and (experiment.settled or not session.working):
-        session.send("exported", files=export.files(experiment, session.link))
-        session.link = None
+    if session.exporting and (experiment.settled or not session.working):
+        session.send("exported", files=export.files(experiment))
+        session.exporting = False
 
 
 def _post_failure(session: str, sentence: str, post: Post) -> None:

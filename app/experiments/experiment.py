@@ -193,9 +193,10 @@ class Experiment(ABC):
 
     @property
     def settled(self) -> bool:
-        """Whether all that runs by itself has answered the present state, or has failed."""
+        """Whether all that runs by itself has answered the present state, or has failed, and it is
+        shown."""
         automatic = [work for work in self.works.values() if work.run.action is None]
-        return not any(work.running for work in automatic)
+        return not self._undrawn and not any(work.running for work in automatic)
 
     # ------------------------------------------------------------------ from outside: move
 

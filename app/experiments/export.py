@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.probes import NUMBERS_VERSION
@@ -13,20 +13,23 @@ from app.ui import markup
 if TYPE_CHECKING:
     from app.experiments.experiment import Experiment
 
+_VERSION = f"version of the numbers: {NUMBERS_VERSION}"
 
-def files(experiment: Experiment, link: str) -> list[dict[str, str]]:
+
+def files(experiment: Experiment) -> list[dict[str, str]]:
     """A CSV file per newest answer, `name` and `text`; where nothing was computed, one per table.
 
     Comment lines (`#`) say where the numbers come from: probe, seed, every setting, the version of
-    the numbers, `link` (the page's address at this state) and the command that prints the same.
+    the numbers, and the command that prints the same. (The page puts its own address before them.)
     """
     results = experiment.results()
     if results:
         return [
-            {"name": name, "text": _commented(_about(experiment, result, link)) + csv_of(result)}
+            {"name": name, "text": _commented(_about(experiment, result)) + csv_of(result)}
             for name, result in results.items()
         ]
-    about = [f"NormLab: {experiment.name}", *_state(experiment.state()), *_origin(link)]
+    settings = [f"{name}: {text}" for name, text in experiment.state().items()]
+    about = [f"NormLab: {experiment.name}", *settings, _VERSION]
     return [
         {"name": table.name, "text": _commented(about) + _table(table)}
         for table in experiment.tables()
@@ -48,24 +51,15 @@ def commands(results: Iterable[Result]) -> str:
     return f"<ul>{inner}</ul>" if inner else ""
 
 
-def _about(experiment: Experiment, result: Result, link: str) -> list[str]:
+def _about(experiment: Experiment, result: Result) -> list[str]:
     done = f"done: {result.done} of {result.total}"
     settings = [f"{name}: {_text(name, value)}" for name, value in result.config.items()]
     title = f"NormLab: {experiment.name}, {result.probe}"
-    return [title, f"{command(result)} --csv", done, *settings, *_origin(link)]
-
-
-def _state(state: Mapping[str, str]) -> list[str]:
-    return [f"{name}: {text}" for name, text in state.items()]
-
-
-def _origin(link: str) -> list[str]:
-    return [f"version of the numbers: {NUMBERS_VERSION}", f"link: {link}"]
+    return [title, f"{command(result)} --csv", done, *settings, _VERSION]
 
 
 def _commented(lines: Iterable[str]) -> str:
-    """Each line a comment, whatever stands in it."""
-    return "".join(f"# {' '.join(line.split())}\n" for line in lines)
+    return "".join(f"# {line}\n" for line in lines)
 
 
 def _table(table: markup.Table) -> str:

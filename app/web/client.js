@@ -163,7 +163,7 @@ export class Session {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #patience;
   #stopping = 0;
-  /** @type {{link: string, asked: boolean} | null} files that have not come yet */
+  /** Files that have not come yet. @type {"wanted" | "asked" | null} */
   #exporting = null;
 
   /**
@@ -194,7 +194,7 @@ export class Session {
   lose() {
     this.#open = false;
     this.#unanswered = null;
-    if (this.#exporting) this.#exporting.asked = false;
+    if (this.#exporting) this.#exporting = "wanted";
     this.#seq = 0; // the next worker's session counts anew
     clearTimeout(this.#patience);
   }
@@ -217,9 +217,9 @@ export class Session {
     }
   }
 
-  /** The newest numbers as files; the next worker is asked again, should this one end. @param {string} link */
-  export(link) {
-    this.#exporting = { link, asked: false };
+  /** The newest numbers as files; the next worker is asked again, should this one end. */
+  export() {
+    this.#exporting = "wanted";
     this.#sendExport();
   }
 
@@ -280,9 +280,9 @@ export class Session {
 
   /** Once the worker knows the values that it is about. */
   #sendExport() {
-    if (!this.#open || this.#unanswered !== null || !this.#exporting || this.#exporting.asked) return;
-    this.#exporting.asked = true;
-    this.client.send({ type: "export", session: this.name, link: this.#exporting.link });
+    if (!this.#open || this.#unanswered !== null || this.#exporting !== "wanted") return;
+    this.#exporting = "asked";
+    this.client.send({ type: "export", session: this.name });
   }
 
   /** @param {string} action */

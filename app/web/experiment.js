@@ -46,8 +46,7 @@ export class Experiment {
   #unpaintable = false;
   /** @type {string | null} what was pressed before there was a session */
   #press = null;
-  /** @type {string | null} the link for files that are waited for */
-  #exporting = null;
+  #exporting = false;
 
   /** @param {HTMLElement} section @param {Surroundings} surroundings */
   constructor(section, surroundings) {
@@ -108,7 +107,7 @@ export class Experiment {
       exported: (files) => this.#queue(() => this.#exported(files)),
       error: (sentence) => this.#queue(() => this.#failed(sentence)),
     });
-    if (this.#exporting !== null) this.#session.export(this.#exporting);
+    if (this.#exporting) this.#session.export();
     if (this.#press !== null) this.#session.press(this.#press);
     this.#press = null;
   }
@@ -123,7 +122,7 @@ export class Experiment {
   /** @param {"loading" | "live" | "failed"} runtime */
   runtime(runtime) {
     this.#runtime = runtime;
-    if (runtime === "failed" && this.#exporting !== null) this.tools?.failed();
+    if (runtime === "failed" && this.#exporting) this.tools?.failed();
     if (runtime !== "live" && this.section.dataset.state === "computing") this.#enter("stopped");
     this.#mark();
   }
@@ -194,19 +193,18 @@ export class Experiment {
 
   /**
    * Ask for the numbers as files; the toolbar is given them.
-   * @param {string} link  to be named in them
    * @returns {boolean} whether they can come
    */
-  export(link) {
+  export() {
     if (this.#runtime === "failed" || this.#unpaintable) return false;
-    this.#exporting = link;
-    this.#session?.export(link);
+    this.#exporting = true;
+    this.#session?.export();
     return true;
   }
 
   /** @param {import("./protocol.js").NumbersFile[]} files */
   #exported(files) {
-    this.#exporting = null;
+    this.#exporting = false;
     this.tools?.exported(files);
   }
 

@@ -14,7 +14,7 @@
  * @typedef {{type: "set", session: string, seq: number, state: State}} Set
  * @typedef {{type: "press", session: string, seq: number, action: string}} Press
  * @typedef {{type: "close", session: string}} Close
- * @typedef {{type: "export", session: string, link: string}} Export  link: to be named in the files
+ * @typedef {{type: "export", session: string}} Export
  * @typedef {Boot | Open | Set | Press | Close | Export} ToWorker
  *
  * @typedef {{type: "progress", stage: Stage, loaded: number, total: number}} Progress  in bytes
@@ -58,7 +58,7 @@ const TO_WORKER = {
   set: { session: text, seq: number, state: texts },
   press: { session: text, seq: number, action: text },
   close: { session: text },
-  export: { session: text, link: text },
+  export: { session: text },
 };
 
 /** @type {Record<string, Record<string, Check>>} */

@@ -27,11 +27,11 @@ export class Toolbar {
     if (embedded()) this.#button("embed")?.remove();
   }
 
-  /** The numbers have come. @param {NumbersFile[]} files */
+  /** The numbers have come: those that are shown. @param {NumbersFile[]} files */
   exported(files) {
     const [first, ...others] = files;
     if (first === undefined) this.#tell("no_data");
-    else if (others.length === 0) this.#tell("data", { file: this.#save(csv(first.text), `${first.name}.csv`) });
+    else if (others.length === 0) this.#tell("data", { file: this.#save(this.#csv(first.text), `${first.name}.csv`) });
     else this.#offer(files);
   }
 
@@ -57,9 +57,8 @@ export class Toolbar {
 
   #data() {
     this.#show(null);
-    const { name, state, stored } = this.experiment;
-    const asked = this.experiment.export(this.#address(formatOne(state, stored, this.version, `${name}.`)));
-    this.#tell(asked ? "waiting" : "data_failed");
+    this.#tell("waiting");
+    if (!this.experiment.export()) this.failed();
   }
 
   /** Several tables are several files: browsers ask before they take more than one at a press. @param {NumbersFile[]} files */
@@ -71,7 +70,7 @@ export class Toolbar {
         const link = document.createElement("a");
         link.download = `${this.#stem()}-${name}.csv`;
         link.textContent = link.download;
-        link.href = URL.createObjectURL(csv(text));
+        link.href = URL.createObjectURL(this.#csv(text));
         this.#offered.push(link.href);
         const item = document.createElement("li");
         item.append(link);
@@ -87,9 +86,9 @@ export class Toolbar {
     try {
       const painted = await this.experiment.paint();
       const { caption } = this.#panel("picture")?.querySelector(`[data-figure="${CSS.escape(slot)}"]`)?.closest("li")?.dataset ?? {};
-      const { shown, name, stored } = this.experiment;
-      const link = this.#address(formatOne(shown, stored, this.version, `${name}.`));
-      const notes = [painted.settings(shown, this.strings), say(this.strings, "made", { version: this.version, link })];
+      const { shown } = this.experiment;
+      const made = say(this.strings, "made", { version: this.version, link: this.#address(shown) });
+      const notes = [painted.settings(shown, this.strings), made];
       const blob = await picture(painted.figure(slot), { caption: caption ?? "", notes }, format);
       this.#tell("picture", { file: this.#save(blob, `${slot}.${format}`) });
     } catch (fault) {
@@ -133,7 +132,7 @@ export class Toolbar {
   #fill() {
     const { name, state, stored, section } = this.experiment;
     const question = section.querySelector(`[id="${CSS.escape(`${name}-question`)}"]`)?.textContent?.trim() ?? "";
-    const link = this.#address(formatOne(state, stored, this.version, `${name}.`));
+    const link = this.#address(state);
     const framed = new URL(`embed/index.html${formatOne(state, stored, this.version, "", name)}`, location.href).href;
     const height = Math.ceil(section.getBoundingClientRect().height / 10) * 10 + 80; // status and credit line
     this.#write("link", link);
@@ -186,11 +185,12 @@ export class Toolbar {
 
   // -------------------------------------------------------------------------- addresses and files
 
-  /** The lesson's, from its own page as from an embed. @param {string} query */
-  #address(query) {
+  /** The lesson's, from its own page as from an embed, at a state. @param {import("./protocol.js").State} state */
+  #address(state) {
+    const { name, stored } = this.experiment;
     const address = new URL(embedded() ? "../index.html" : location.pathname, location.href);
-    address.search = query;
-    address.hash = this.experiment.name;
+    address.search = formatOne(state, stored, this.version, `${name}.`);
+    address.hash = name;
     return address.href.replaceAll("%2C", ",");
   }
 
@@ -200,6 +200,11 @@ export class Toolbar {
     const differing = Object.keys(shown).filter((option) => shown[option] !== stored.state[option]);
     const parts = ["normlab", name, ...differing.map((option) => `${option}-${shown[option]}`)];
     return parts.join("-").replaceAll(/[^\w.-]+/g, "_").slice(0, 120);
+  }
+
+  /** @param {string} text */
+  #csv(text) {
+    return new Blob([`# link: ${this.#address(this.experiment.shown)}\n${text}`], { type: "text/csv" });
   }
 
   /** @param {Blob} blob @param {string} end @returns {string} the file's name */
@@ -216,11 +221,6 @@ export class Toolbar {
 /** Whether this is an experiment in another page's frame: there it cannot be embedded from. */
 function embedded() {
   return document.documentElement.dataset.view === "embed";
-}
-
-/** @param {string} text */
-function csv(text) {
-  return new Blob([text], { type: "text/csv" });
 }
 
 /** @param {string} address @param {string} title @param {number} height */

@@ -14,12 +14,11 @@ import pytest
 from app import __main__ as terminal
 from app.experiments import EXPERIMENTS, code, export
 from app.experiments.experiment import Experiment
+from app.probes import NUMBERS_VERSION
 from app.probes.options import OPTIONS
 from app.probes.result import Result, csv_of
 from app.site.environment import ROOT
 from tests.experiments.helpers import SMALL, finish, measured, shown, words
-
-LINK = "https://here.example/en/warmup/?sensitivity.depth=24&v=1#sensitivity"
 
 
 def read(text: str) -> tuple[list[str], list[list[str]]]:
@@ -36,7 +35,7 @@ def experiment() -> Experiment:
 
 
 def test_a_file_per_answer_holds_its_columns_to_the_last_digit(experiment: Experiment) -> None:
-    files = {file["name"]: file["text"] for file in export.files(experiment, LINK)}
+    files = {file["name"]: file["text"] for file in export.files(experiment)}
     assert list(files) == ["estimate", "beta", "measured"]
     for name, result in experiment.results().items():
         _, (header, *rows) = read(files[name])
@@ -47,28 +46,20 @@ def test_a_file_per_answer_holds_its_columns_to_the_last_digit(experiment: Exper
 
 
 def test_a_file_says_what_it_is_of(experiment: Experiment) -> None:
-    comments, _ = read(export.files(experiment, LINK)[-1]["text"])
+    comments, _ = read(export.files(experiment)[-1]["text"])
     said = "\n".join(comments)
     for needed in ("# seed: 7", "# seeds: 4", "# width: 32", "# change: 0.01", "# done: 4 of 4"):
         assert needed in comments
-    assert f"# link: {LINK}" in comments
-    assert "version of the numbers" in said
+    assert f"# version of the numbers: {NUMBERS_VERSION}" in comments
     assert said.isascii()
-
-
-def test_nothing_in_a_link_leaves_the_comments(experiment: Experiment) -> None:
-    for file in export.files(experiment, "x\ndepth,post_ln\r1,2"):
-        _, (header, *_) = read(file["text"])
-        assert header[1] != "post_ln" or len(header) > 2
-        assert "# link: x depth,post_ln 1,2" in file["text"]
 
 
 def test_what_only_draws_gives_its_tables(experiment: Experiment, monkeypatch: Any) -> None:
     monkeypatch.setattr(experiment, "results", dict)
-    files = export.files(experiment, LINK)
+    files = export.files(experiment)
     assert [file["name"] for file in files] == [table.name for table in experiment.tables()]
     comments, (header, *rows) = read(files[0]["text"])
-    assert f"# link: {LINK}" in comments
+    assert "# seed: 7" in comments
     assert header == [name for name, _ in experiment.tables()[0].columns]
     assert rows == [list(row) for row in experiment.tables()[0].rows]
 
@@ -77,9 +68,8 @@ def test_the_line_for_a_terminal_prints_the_files_own_numbers(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     experiment = measured({"width": "32", "seeds": "2", "seed": "3", "attention": "softmax"})
-    for file, result in zip(
-        export.files(experiment, LINK), experiment.results().values(), strict=True
-    ):
+    files = export.files(experiment)
+    for file, result in zip(files, experiment.results().values(), strict=True):
         comments, rows = read(file["text"])
         line = next(line for line in comments if "python -m app" in line).removeprefix("# ")
         assert line == f"{export.command(result)} --csv"

@@ -103,8 +103,8 @@ class Page:
     def press(self, action: str) -> None:
         self._send(type="press", action=action)
 
-    def export(self, link: str) -> None:
-        message = {"type": "export", "session": self.session, "link": link}
+    def export(self) -> None:
+        message = {"type": "export", "session": self.session}
         live.receive(self.session, json.dumps(message))
 
     def _send(self, **message: Any) -> None:
@@ -435,13 +435,12 @@ def test_python_in_the_browser_builds_the_same_document_without_panels_own_link(
 
 def test_files_come_as_soon_as_all_is_computed_and_once() -> None:
     page = Page()
-    page.export("https://here/?v=1")
+    page.export()
     assert page.of("exported") == []
     work()
     (message,) = page.of("exported")
     assert [file["name"] for file in message["files"]] == ["estimate"]
     text = message["files"][0]["text"]
-    assert "# link: https://here/?v=1\n" in text
     assert text.endswith("depth,square\n1,2\n2,8\n3,18\n4,32\n")
     page.set(depth="3")
     work()
@@ -452,7 +451,7 @@ def test_files_of_what_is_there_already_come_at_once_and_answer_nothing_else() -
     page = Page()
     work()
     page.forget()
-    page.export("link")
+    page.export()
     assert page.types() == ["exported"]
 
 
@@ -460,6 +459,6 @@ def test_files_of_a_session_that_fell_over_hold_what_there_was() -> None:
     page = Page("failing")
     work()
     page.set(depth="5")
-    page.export("link")
+    page.export()
     work()
     assert len(page.of("exported")) == 1

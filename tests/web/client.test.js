@@ -272,12 +272,12 @@ const ANSWER = { type: "exported", files: [{ name: "estimate", text: "depth\n" }
 
 test("files are asked for once Python is up, about the values that the reader has by then", () => {
   const { session, name } = opened();
-  session.export("link");
+  session.export();
   session.set({ depth: "20" });
   assert.equal(wires[0].of("export").length, 0);
   nowLive(wires[0], name);
   assert.equal(wires[0].of("open")[0].state.depth, "20");
-  assert.deepEqual(wires[0].of("export"), [{ type: "export", session: name, link: "link" }]);
+  assert.deepEqual(wires[0].of("export"), [{ type: "export", session: name }]);
   wires[0].say({ ...ANSWER, session: name });
   assert.equal(heard.at(-1), "exported 1");
 });
@@ -287,7 +287,7 @@ test("files wait until the values under way are answered, and are asked for once
   nowLive(wires[0], name);
   session.set({ depth: "20" });
   session.set({ depth: "21" });
-  session.export("link");
+  session.export();
   wires[0].say({ type: "answer", session: name, seq: 1 });
   assert.equal(wires[0].of("export").length, 0);
   wires[0].say({ type: "answer", session: name, seq: 2 });
@@ -299,7 +299,7 @@ test("files wait until the values under way are answered, and are asked for once
 test("a worker that ends before it gave the files leaves it to the next one", () => {
   const { session, name } = opened();
   nowLive(wires[0], name);
-  session.export("link");
+  session.export();
   client.retry();
   nowLive(wires[1], name);
   assert.equal(wires[1].of("export").length, 1);

@@ -8,7 +8,7 @@ const toWorker = [
   { type: "set", session: "s#1", seq: 1, state: { depth: "13" } },
   { type: "press", session: "s#1", seq: 2, action: "perturb" },
   { type: "close", session: "s#1" },
-  { type: "export", session: "s#1", link: "https://here/en/warmup/?v=1#sensitivity" },
+  { type: "export", session: "s#1" },
 ];
 const toPage = [
   { type: "progress", stage: "download", loaded: 1, total: 2 },
