@@ -5,30 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from app.site.environment import ROOT
+from app.site.fronts import ABOUT
+from app.site.pages import LESSONS as LESSONS_FOLDER
+from app.site.pages import read_lessons
 from app.ui.strings import LANGUAGES, strings
 from tests.browser.driver import Host, Lesson
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+LESSONS = [lesson.slug for lesson in read_lessons(LESSONS_FOLDER)]
+AROUND = ["", *(f"{name}/" for name in ABOUT)]
+EVERY = [*AROUND, *(f"{slug}/" for slug in LESSONS)]
+# Every page in English in both schemes. In another language the words differ and the marks are
+# the same: there each page once, and of the converted language those that are words alone.
 PAGES = (
-    "404.html",
-    *(f"{language}/{page}index.html" for language in LANGUAGES for page in ("", "warmup/")),
+    ("404.html", "light"),
+    *((f"en/{page}index.html", scheme) for page in EVERY for scheme in ("light", "dark")),
+    *((f"zh-Hans/{page}index.html", "dark") for page in EVERY),
+    *((f"zh-Hant/{page}index.html", "light") for page in AROUND),
 )
 NewContext = Callable[..., BrowserContext]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("address", PAGES)
+def paint(page: Page) -> None:
+    """See every experiment's figures."""
+    for section in page.locator("section[data-experiment]").all():
+        section.scroll_into_view_if_needed()
+        expect(section).to_have_attribute("data-painted", "done")
+
+
+@pytest.mark.parametrize(("address", "scheme"), PAGES)
 def test_axe_finds_nothing_on_any_page(
     new_context: NewContext, host: Host, address: str, scheme: str
 ) -> None:
     page = new_context(host.address, color_scheme=scheme, bypass_csp=True).new_page()
     page.goto(host.address + address)
-    for section in page.locator("section[data-experiment]").all():
-        section.scroll_into_view_if_needed()
-        page.wait_for_selector("section[data-painted=done]")
+    paint(page)
     for details in page.locator("details").all():
         details.evaluate("it => { it.open = true; }")
     page.add_script_tag(path=AXE)
@@ -123,7 +137,8 @@ def test_without_scripts_nothing_is_offered_that_would_not_work(
     expect(page.locator(".noscript")).to_be_visible()
     expect(page.locator("[data-scheme]").first).to_be_hidden()
     expect(page.locator("[data-slot]").first).to_be_hidden()
-    expect(page.locator("[data-part=sentence]")).to_be_visible()
+    for sentence in page.locator("[data-part=sentence]").all():
+        expect(sentence).to_be_visible()
     expect(page.locator("table").first).to_be_visible()
     expect(page.locator(".diagram").first).to_be_visible()
 
@@ -134,14 +149,60 @@ def test_no_page_is_wider_than_its_window(
     new_context: NewContext, host: Host, language: str, width: int
 ) -> None:
     page = new_context(host.address, viewport={"width": width, "height": 700}).new_page()
-    for address in ("index.html", "warmup/index.html"):
-        page.goto(f"{host.address}{language}/{address}")
-        for section in page.locator("section[data-experiment]").all():
-            section.scroll_into_view_if_needed()
-            page.wait_for_selector("section[data-painted=done]")
+    for address in EVERY if language == "en" else AROUND:
+        page.goto(f"{host.address}{language}/{address}index.html")
+        paint(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         wide = page.evaluate(
             """[...document.querySelectorAll(".formula")]
               .filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.textContent)"""
         )
         assert wide == [], "a formula has to be scrolled sideways"
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_the_front_page_starts_the_course(
+    new_context: NewContext, host: Host, scripted: bool
+) -> None:
+    page = new_context(host.address, java_script_enabled=scripted).new_page()
+    page.goto(f"{host.address}en/index.html")
+    figures = page.locator(".lesson-card svg.thumbnail")
+    expect(figures).to_have_count(len(LESSONS))
+    expect(page.locator(".lesson-card .curve")).to_have_count(2 * len(LESSONS))
+    for slug, box in zip(LESSONS, (figure.bounding_box() for figure in figures.all()), strict=True):
+        assert box is not None
+        assert box["y"] + box["height"] <= 800, f"the figure of {slug} is not on the first screen"
+    page.locator("a.start").click()
+    page.wait_for_url(f"**/en/{LESSONS[0]}/index.html")
+
+
+def test_one_lesson_leads_to_the_next_and_the_colours_go_along(
+    new_context: NewContext, host: Host
+) -> None:
+    page = new_context(host.address).new_page()
+    page.goto(f"{host.address}zh-Hant/index.html")
+    page.locator("button[data-scheme=dark]").click()
+    page.locator(".lesson-card").first.click(position={"x": 20, "y": 30})  # on the figure
+    for slug, following in zip(LESSONS, [*LESSONS[1:], None], strict=True):
+        page.wait_for_url(f"**/zh-Hant/{slug}/index.html")
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        expect(page.locator(".course [aria-current=page]")).to_have_attribute(
+            "href", f"../{slug}/index.html"
+        )
+        page.locator(f".turn a[rel={'next' if following else 'up'}]").click()
+    page.wait_for_url("**/zh-Hant/index.html")
+    expect(page.locator("html")).to_have_attribute("lang", "zh-Hant")
+
+
+def test_an_exercise_opens_its_experiment_at_its_settings(
+    new_context: NewContext, host: Host
+) -> None:
+    page = new_context(host.address).new_page()
+    page.goto(f"{host.address}en/index.html")
+    page.locator("button[data-scheme=dark]").click()
+    page.locator(".page-foot a", has_text="teachers").click()
+    page.locator("main a[href*='sensitivity.depth=24']").click()
+    page.wait_for_url("**/en/warmup/index.html?sensitivity.depth=24#sensitivity")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.locator("#sensitivity")).to_be_in_viewport()
+    expect(page.locator("#sensitivity [data-control=depth] output")).to_have_text("N = 24 layers")
