@@ -68,7 +68,8 @@ class Compared(Chart):
         low, high = (math.log(end) for end in y)
         logs = [math.log(end) if 0 < end < math.inf else math.nan for end in ends]
         good = [place for place in logs if math.isfinite(place)]
-        moved = iter(apart(good, 0.07 * (high - low)))
+        two_lines = "\n" in self.say(f"wirings.label.{variant}")
+        moved = iter(apart(good, (0.12 if two_lines else 0.07) * (high - low)))
         for place, wiring, log in zip(PLACES, (*BASE, variant), logs, strict=True):
             height = math.exp(next(moved)) if math.isfinite(log) else math.nan
             self.show(
