@@ -123,6 +123,7 @@ class Served:
                 title=say("site.details"),
                 collapsed=True,
             ),
+            css_classes=[f"experiment-{it.name}"],
             styles=_FRAME,
             margin=(16, 0),
             sizing_mode="stretch_width",
