@@ -356,6 +356,16 @@ def _render_citation(
     )
 
 
+def _open_link(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    """A link to another page, or to a setting, takes the reader's colours along (web/shell.js). A
+    place on this page needs none: with them it would be another address, and be loaded anew."""
+    if not re.match(r"#|[a-z]+:", str(tokens[index].attrs["href"])):
+        tokens[index].attrSet("data-carries", "itself")
+    return renderer.renderToken(tokens, index, options, env)
+
+
 def _open_box(
     _renderer: RendererHTML, tokens: Sequence[Token], index: int, _options: Any, env: Any
 ) -> str:
@@ -390,15 +400,6 @@ def _close_box(
 _CLOSINGS = {"answer": "</details>\n", "step": "</li>\n", "steps": "</ol>\n"}
 
 
-def _open_link(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
-) -> str:
-    """A link within the site keeps its own settings and takes the colours along (web/shell.js)."""
-    if "://" not in str(tokens[index].attrs["href"]):
-        tokens[index].attrSet("data-carries", "itself")
-    return renderer.renderToken(tokens, index, options, env)
-
-
 def _open_table(
     _renderer: RendererHTML, tokens: Sequence[Token], index: int, _options: Any, _env: Any
 ) -> str:
@@ -419,9 +420,9 @@ _RULES: dict[str, _Rule] = {
     "math_inline": _render_formula,
     "math_block": _render_formula,
     "citation": _render_citation,
+    "link_open": _open_link,
     "container_box_open": _open_box,
     "container_box_close": _close_box,
-    "link_open": _open_link,
     "table_open": _open_table,
     "table_close": _close_table,
 }

@@ -111,3 +111,7 @@ def test_every_lesson_has_questions_with_answers_and_says_what_it_does_not_show(
     questions = skeleton.index("heading h2 {#questions}")
     limits = skeleton.index("heading h2 {#limits}")
     assert skeleton[questions + 1 : limits].count("box :::answer") >= 2
+
+
+def test_every_experiment_is_shown_in_a_lesson() -> None:
+    assert {name for slug in SLUGS for name in shown(slug)} == set(EXPERIMENTS)

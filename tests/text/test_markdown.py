@@ -78,6 +78,23 @@ def test_citations_are_numbered_by_first_mention_and_lead_there_and_back(tmp_pat
     assert "On &lt;liu2020&gt;" in page.html
 
 
+@pytest.mark.parametrize(
+    ("link", "carries"),
+    [
+        ("?sensitivity.depth=3#sensitivity", True),
+        ("../depth/index.html", True),
+        ("#ramp", False),
+        ("https://example.org/", False),
+    ],
+)
+def test_links_to_lessons_and_settings_take_the_colours_along(
+    tmp_path: Path, link: str, carries: bool
+) -> None:
+    html = rendered(tmp_path, f"[there]({link})")
+    assert f'<a href="{link}"' in html
+    assert ('data-carries="itself"' in html) == carries
+
+
 def test_boxes_nest_and_steps_are_a_list(tmp_path: Path) -> None:
     html = rendered(
         tmp_path, ":::::steps\n::::step One & all\n:::note Mind\ntext\n:::\n::::\n:::::\n"
