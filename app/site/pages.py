@@ -150,7 +150,7 @@ class Site:
             {
                 **document.meta,
                 "lesson": lesson.slug,
-                "experiments": [Markup(self._experiment(each, language, 2)) for each in shown],
+                "experiments": [Markup(self._experiment(each, language, True)) for each in shown],
                 "config": _json(self._config(lesson, language, root)),
             },
         )
@@ -197,8 +197,9 @@ class Site:
 
     # ------------------------------------------------------------------ directives
 
-    def _experiment(self, directive: Directive, language: str, heading: int = 4) -> str:
-        """The experiment, its question as a heading of that level."""
+    def _experiment(self, directive: Directive, language: str, embedded: bool = False) -> str:
+        """The experiment; its question is a heading below the one above it in the text."""
+        heading = 2 if embedded else directive.level
         name = _only_argument(directive, EXPERIMENTS)
         shown = self.prerender(name, language)
         say = strings(language)
@@ -221,7 +222,7 @@ class Site:
                 state=shown.stored["state"],
                 parts=shown.parts,
                 typeset=lambda formulas: self._typeset(formulas, directive),
-                values={"it": shown, "wirings": drawn, "embedded": heading < 4},
+                values={"it": shown, "wirings": drawn, "embedded": embedded, "heading": heading},
             )
 
         return self.templates.get_template("experiment.html").render(

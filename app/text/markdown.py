@@ -12,7 +12,7 @@ The Markdown is CommonMark with tables; raw HTML is shown as the text it is. Bes
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -43,6 +43,8 @@ class Directive:
     arguments: tuple[str, ...]
     path: Path
     line: int
+    level: int = 2
+    """Of a heading that stands in its place: one below the heading above it, when rendered."""
 
 
 @dataclass(frozen=True)
@@ -311,7 +313,9 @@ def _render_directive(
 ) -> str:
     context: _Context = env["context"]
     line = (tokens[index].map or [0])[0] + 1
-    directive = _directive(tokens[index], context.document.path, line)
+    directive = replace(
+        _directive(tokens[index], context.document.path, line), level=_level_below(tokens[:index])
+    )
     if directive.name not in context.directives:
         raise TextError(
             context.document.path,
@@ -320,6 +324,16 @@ def _render_directive(
             f"there are {', '.join(context.directives)}.",
         )
     return context.directives[directive.name](directive)
+
+
+def _level_below(tokens: Sequence[Token]) -> int:
+    """The level of a heading below the last of these. A step's title is one of the third level."""
+    for token in reversed(tokens):
+        if token.type == "heading_open":
+            return int(token.tag[1]) + 1
+        if token.type == "container_box_open" and token.info.split()[0] == "step":
+            return 4
+    return 2
 
 
 def _render_formula(

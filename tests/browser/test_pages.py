@@ -12,7 +12,7 @@ from app.site.fronts import ABOUT
 from app.site.pages import LESSONS as LESSONS_FOLDER
 from app.site.pages import read_lessons
 from app.ui.strings import LANGUAGES, strings
-from tests.browser.driver import Host, Lesson
+from tests.browser.driver import PATIENCE, Host, Lesson
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 LESSONS = [lesson.slug for lesson in read_lessons(LESSONS_FOLDER)]
@@ -33,7 +33,7 @@ def paint(page: Page) -> None:
     """See every experiment's figures."""
     for section in page.locator("section[data-experiment]").all():
         section.scroll_into_view_if_needed()
-        expect(section).to_have_attribute("data-painted", "done")
+        expect(section).to_have_attribute("data-painted", "done", timeout=PATIENCE)
 
 
 @pytest.mark.parametrize(("address", "scheme"), PAGES)

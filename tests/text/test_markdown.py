@@ -67,6 +67,21 @@ def test_a_directive_alone_on_its_line_is_replaced(tmp_path: Path) -> None:
     assert html == "<p>before</p>\n<hr id=sensitivity><p>after ::experiment x</p>\n"
 
 
+def test_a_directive_knows_the_level_of_a_heading_in_its_place(tmp_path: Path) -> None:
+    body = (
+        "::at x\n\n## A {#a}\n\n::at x\n\n### B {#b}\n\n::at x\n\n## C {#c}\n\n"
+        ":::::steps\n::::step S\n::at x\n::::\n:::::\n"
+    )
+    levels = []
+    render(
+        read(text_of(tmp_path, body)),
+        formulas=str,
+        directives={"at": lambda directive: levels.append(directive.level) or ""},
+        sources={},
+    )
+    assert levels == [2, 3, 4, 4]
+
+
 def test_citations_are_numbered_by_first_mention_and_lead_there_and_back(tmp_path: Path) -> None:
     path = text_of(tmp_path, "A [@xiong2020, Theorem 1], b [@liu2020], c [@xiong2020，图 2].")
     page = render(read(path), formulas=str, directives={}, sources=SOURCES)
