@@ -7,7 +7,6 @@ So this file keeps to syntax that 3.8 reads, and imports the rest of the project
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import math
 import os
@@ -223,10 +222,9 @@ def print_json(result: Result) -> None:
 
 
 def print_csv(result: Result) -> None:
-    rows = csv.writer(sys.stdout, lineterminator="\n")
-    rows.writerow(result.columns)
-    for row in zip(*result.columns.values(), strict=True):
-        rows.writerow(["" if without_nan(value) is None else value for value in row])
+    from app.probes.result import csv_of
+
+    sys.stdout.write(csv_of(result))
 
 
 INDEX = ("depth", "layer", "sublayer", "kind", "scale", "step", "rate")  # what a row is of
