@@ -91,10 +91,10 @@ class Bounds(LastLayer):
         self.show("slope_label", x=[x[1]], y=[middle], text=["−½"])
 
     def _draw_heights(self, last: Result) -> None:
-        """From the axis to the deepest stack's points: how long these gradients are."""
+        """From the frame to the deepest stack's points: how long these gradients are."""
         depths = last.columns["depth"]
         heights = [last.columns[f"{wiring}_geomean"][-1] for wiring in WIRINGS]
-        across = [depths[0] / 2, depths[-1]]
+        across = [depths[0] / 1.1, depths[-1]]
         self.show("heights", x=[*across, math.nan, *across], y=two_levels(heights))
 
     def _light(self, last: Result, term: str) -> None:

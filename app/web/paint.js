@@ -252,7 +252,9 @@
     /** @param {string} name @param {string} value */
     said(name, value) {
       const button = this.section.querySelector(`[data-sets="${CSS.escape(name)}=${CSS.escape(value)}"]`);
-      const picked = button?.getAttribute("aria-label") ?? button?.textContent?.trim();
+      // A name to be heard stands before what is seen: a typeset formula holds its text three times.
+      const heard = button?.querySelector(".unseen") ?? button;
+      const picked = button?.getAttribute("aria-label") ?? heard?.textContent?.trim();
       return this.controls.get(name)?.said(value) ?? picked ?? value;
     }
 
