@@ -142,7 +142,7 @@ class RecordedGrid(Experiment):
     def _entry(self, cell: Cell, chosen: bool) -> str:
         verdicts = cell.verdicts
         lines = "".join(
-            f'<span class="verdict"><span aria-hidden="true">{MARKS[verdict]}</span> '
+            f'<span class="verdict"><span aria-hidden="true">{MARKS[verdict]}</span>&nbsp;'
             f"{markup.text(self._count(verdict, count, len(cell.runs)))}</span> "
             for verdict, count in verdicts.items()
         )

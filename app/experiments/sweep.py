@@ -196,8 +196,18 @@ class Rates(Chart):
         words = self.say("training.figure.unigram", loss=significant(unigram))
         self.reword("rule", words)
         self.limits(x=ends, y=(0, nice_ceiling(highest * 1.05)))
-        self.ticks({rate: f"{rate:g}" for rate in rates})
+        self.ticks(_named(rates))
         self.axis_labels(x=self.say("sweep.figure.rate"), y=self.say("sweep.figure.loss"))
+
+
+def _named(rates: Sequence[float]) -> dict[float, str]:
+    """A tick at each rate; written at those that leave room for it on a phone as well."""
+    ticks: dict[float, str] = {}
+    last = 0.0
+    for rate in rates:
+        ticks[rate] = f"{rate:g}" if rate >= 2.9 * last else ""
+        last = rate if ticks[rate] else last
+    return ticks
 
 
 def run_in_words(say: Strings, line: Line) -> str:

@@ -44,7 +44,8 @@ def test_every_cell_says_its_verdict_by_word_mark_and_loss(depth):
                 assert first == next(iter(cell.verdicts))
                 for verdict, count in cell.verdicts.items():
                     word = experiment.say(f"training.verdict.{verdict}")
-                    assert f"{MARKS[verdict]} {word} {count}/{len(cell.runs)}" in text
+                    said = f"{word} {count}/{len(cell.runs)}"
+                    assert f"{MARKS[verdict]}\N{NO-BREAK SPACE}{said}" in text
                 assert text.endswith(f"{cell.loss:.2f}")
     assert next(shown, None) is None
 
@@ -117,6 +118,14 @@ def test_the_sweep_draws_the_middle_seed_and_the_range_of_all():
 def test_crosses_stand_where_most_seeds_are_stuck():
     chart = at(Sweep, {"depth": "4", "warmup": "300"}).charts["sweep"]
     assert chart.data("stuck")["y"] == [recorded.grid().cell(4, 0.02, 0, "post_ln").loss]
+
+
+def test_the_rates_written_at_the_axis_leave_room_for_each_other():
+    chart = at(Sweep, {"depth": "12"}).charts["sweep"]
+    axis = chart.plot.xaxis[0]
+    assert list(axis.ticker.ticks) == recorded.grid().rates(12)
+    written = [rate for rate, text in axis.major_label_overrides.items() if text]
+    assert written == [0.0003, 0.001, 0.003, 0.01]
 
 
 def test_the_sweep_says_up_to_which_rate_each_wiring_learns():
