@@ -8,6 +8,7 @@ from app.ui.numbers import power_of_ten, significant
 
 _STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 _MOST = 7  # labels on an axis
+_LEAST = 1e-300  # beyond it and its inverse there is no room for a rounder number
 
 
 def nice_ceiling(highest: float) -> float:
@@ -61,7 +62,7 @@ def sound(low: float, high: float, *, log: bool = False) -> tuple[float, float]:
 def log_range(*columns: Iterable[float]) -> tuple[float, float]:
     """From the next 1, 2 or 5 × 10ᵏ below all that is positive to the next above: a range that
     seldom jumps. It spans a factor of 4 at least; without data it is 0.1 … 10."""
-    values = [value for value in finite(*columns) if value > 0]
+    values = [min(max(value, _LEAST), 1 / _LEAST) for value in finite(*columns) if value > 0]
     if not values:
         return 0.1, 10.0
     low, high = _round_down(min(values) / 1.05), _round_up(max(values) * 1.05)
