@@ -90,7 +90,7 @@ def test_the_front_door_stays_open_for_other_languages(new_context: NewContext, 
 
 @pytest.mark.parametrize("width", [360, 1100, 1400])
 def test_painting_moves_nothing(new_context: NewContext, host: Host, width: int) -> None:
-    paint = host.hold("paint.js")
+    scripts = host.hold("paint.js")
     page = new_context(host.address, viewport={"width": width, "height": 800}).new_page()
     page.goto(f"{host.address}en/warmup/index.html", wait_until="commit")
     below = page.locator("#limits")
@@ -104,9 +104,8 @@ def test_painting_moves_nothing(new_context: NewContext, host: Host, width: int)
         }"""
     )
     before = below.evaluate("it => it.getBoundingClientRect().top + scrollY")
-    paint.set()
-    page.locator("section[data-experiment]").scroll_into_view_if_needed()
-    page.wait_for_selector("section[data-painted=done]")
+    scripts.set()
+    paint(page)
     after = below.evaluate("it => it.getBoundingClientRect().top + scrollY")
     assert abs(after - before) <= 2
 
@@ -122,8 +121,7 @@ def test_an_old_browser_is_told_so_and_keeps_the_page(
     page = context.new_page()
     page.goto(f"{host.address}en/warmup/index.html")
     expect(page.locator("#status")).to_have_text(strings("en")("site.too_old"))
-    page.locator("section[data-experiment]").scroll_into_view_if_needed()
-    page.wait_for_selector("section[data-painted=done]")
+    paint(page)
     expect(page.locator("html")).to_have_attribute("data-runtime", "failed")
     assert "worker.js" not in host.asked
 
