@@ -35,7 +35,7 @@ def _in_rows(samples: int) -> str:
     unnamed = f".bk-item:not(:nth-child({samples}n)) .bk-label {{ display: none; }}\n"
     # BokehJS centers the legend before it knows how wide its place is: the words must fit by
     # themselves, beside the samples and within the frame of an experiment.
-    rest = 76 + 36 * samples
+    rest = 92 + 40 * samples
     return (
         f".bk-grid {{ grid: auto-flow / {columns} !important; column-gap: 4px !important; }}\n"
         f"{unnamed if samples > 1 else ''}"
