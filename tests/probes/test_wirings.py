@@ -125,7 +125,7 @@ def test_it_is_the_two_probes_together(last):
     for w in ("deepnorm", "pre_ln"):
         ours = together.summary["gradients"][w]
         assert ours["profile"] == profile.columns[f"{w}_geomean"]
-        assert ours["ratio"] == profile.summary["ratio"][w]
+        assert ours["ratio"].items() <= profile.summary["ratio"][w].items()
 
 
 def test_one_more_row_is_in_every_probe(last, monkeypatch):
