@@ -53,7 +53,8 @@ def singular_values(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """A row per singular value of J at k·x, the largest first, for the first seed's x.
 
     Columns: index (1 …), `singular`, and `law`, 1/σ for all but the last two and 0 for these, the
-    directions of constant vectors and of x; one within rounding of 0 is 0. Summary: deviation, σ of k·x. None: still at work.
+    directions of constant vectors and of x; one within rounding of 0 is 0. Summary: deviation, σ of
+    k·x. None: still at work.
     Raises ValueError for a config that `validated` refuses.
     """
     config = validated(config, SINGULAR_TAKES)
