@@ -82,7 +82,8 @@ def build() -> tuple[list[controls.Control], dict[str, Any]]:
         controls.button("stop", say),
     ]
     plot = theme.figure(x_axis_label="Number of layers N", height=300)
-    for wiring, kinds in theme.SERIES.items():
+    for wiring in ("post_ln", "pre_ln"):
+        kinds = theme.SERIES[wiring]
         label = say(f"wiring.{wiring}")
         plot.line([1, 2, 3], [1, 2, 4], legend_label=label, **kinds["estimate"].line())
     theme.legend_below(plot)
