@@ -14,13 +14,13 @@ import importlib.metadata
 import json
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from app.site import fetch, licences, node, versions
+from app.site import fetch, licences, node, snapshot, versions
 from app.site.environment import ROOT, say
 from app.site.kept import Kept, contents, digest, file_digest
 from app.ui import strings
@@ -118,6 +118,8 @@ class Runtime:
 
     folder: Path
     files: tuple[File, ...]
+    modules: tuple[str, ...] = ()
+    """What the lessons import."""
 
 
 def make(cache: Path, subject: Path = EXERCISE) -> Runtime:
@@ -134,7 +136,8 @@ def make(cache: Path, subject: Path = EXERCISE) -> Runtime:
     )
     answer = json.loads((traced / "trace.json").read_text(encoding="utf-8"))
     archives = choose(core, compiled, traced, answer)
-    return gather(core, kept, {name: pack(core, kept, item) for name, item in archives.items()})
+    packed = {name: pack(core, kept, item) for name, item in archives.items()}
+    return gather(core, kept, packed, archives["native.gz.bin"].paths, answer["modules"])
 
 
 # --- compile --------------------------------------------------------------------------------------
@@ -283,8 +286,13 @@ def choose(core: Path, compiled: Path, traced: Path, answer: dict[str, Any]) -> 
         "python.gz.bin": Archive(core, ("pyodide.asm.wasm",), zipped=False),
         "stdlib.gz.bin": Archive(stdlib, tuple(sorted(modules_of(stdlib, modules)))),
         "numpy.gz.bin": Archive(site, tuple(sorted(numpy))),
+        "native.gz.bin": Archive(site, tuple(sorted(p for p in numpy if p.endswith(".so")))),
         "packages.gz.bin": Archive(site, tuple(sorted(wanted - numpy))),
         "app.gz.bin": Archive(own, tuple(sorted(ours))),
+        # What is opened after a restore, too. Strings are read before the snapshot is made.
+        "data.gz.bin": Archive(
+            own, tuple(sorted(p for p in ours if p.endswith(".json") and p in answer["data"]))
+        ),
     }
 
 
@@ -324,8 +332,14 @@ def pack(core: Path, kept: Kept, archive: Archive) -> Path:
 # --- gather ---------------------------------------------------------------------------------------
 
 
-def gather(core: Path, kept: Kept, packed: dict[str, Path]) -> Runtime:
-    """Put everything into one folder, named by its content."""
+def gather(
+    core: Path,
+    kept: Kept,
+    packed: dict[str, Path],
+    libraries: Sequence[str],
+    modules: Sequence[str],
+) -> Runtime:
+    """Put everything into one folder, named by its content, with the snapshot that fits it."""
     lock = json.loads((core / fetch.LOCK).read_text(encoding="utf-8"))
     content = {
         "pyodide.js": without_source_map((core / "pyodide.mjs").read_bytes()),
@@ -335,6 +349,7 @@ def gather(core: Path, kept: Kept, packed: dict[str, Path]) -> Runtime:
         "THIRD_PARTY.txt": licences.notices(SHIPPED).encode(),
         **{name: file.read_bytes() for name, file in packed.items()},
     }
+    content |= snapshot.make(kept, content, libraries, modules)
     files = tuple(
         File(name, len(data), hashlib.sha256(data).hexdigest())
         for name, data in sorted(content.items())
@@ -347,7 +362,7 @@ def gather(core: Path, kept: Kept, packed: dict[str, Path]) -> Runtime:
         (out / "files.json").write_text(listing, encoding="utf-8")
 
     key = digest(*(f"{file.name} {file.sha256}" for file in files))
-    return Runtime(kept.folder_of("runtime", key, fill), files)
+    return Runtime(kept.folder_of("runtime", key, fill), files, tuple(modules))
 
 
 def without_source_map(script: bytes) -> bytes:

@@ -16,29 +16,55 @@ export class FileError extends Error {
   }
 }
 
-/**
- * Downloads of one runtime, all begun at once; packed files are unpacked on the way.
- * `failed` never resolves; it rejects at the first file that is missing, cut off, damaged, or has stalled.
- */
+/** What a boot downloads: batches of files, their bytes counted together. */
 export class Downloads {
+  loaded = 0;
+  total = 0;
+
   /**
    * @param {string} base  address of the runtime's folder
-   * @param {RuntimeFile[]} files
    * @param {{fresh: boolean, stall: number, report: (loaded: number, total: number) => void}} options
    *   stall: milliseconds without a byte after which the wait ends
    */
-  constructor(base, files, { fresh, stall, report }) {
-    this.total = files.reduce((sum, file) => sum + file.bytes, 0);
-    this.loaded = 0;
-    this.report = report;
+  constructor(base, { fresh, stall, report }) {
+    this.base = base;
+    this.fresh = fresh;
     this.stall = stall;
+    this.report = report;
+  }
+
+  /** Begins to fetch these files, all at once. @param {RuntimeFile[]} files */
+  begin(files) {
+    this.total += files.reduce((sum, file) => sum + file.bytes, 0);
+    return new Batch(this, files);
+  }
+
+  /** Adds to what has arrived. @param {number} bytes */
+  count(bytes) {
+    this.loaded += bytes;
+    this.report(this.loaded, this.total);
+  }
+}
+
+/**
+ * Files that are of use only together; packed ones are unpacked on the way. `failed` never resolves;
+ * it rejects at the first file that is missing, cut off, damaged, or has stalled.
+ */
+export class Batch {
+  #loaded = 0;
+  #ended = new AbortController();
+
+  /** @param {Downloads} downloads @param {RuntimeFile[]} files */
+  constructor(downloads, files) {
+    this.downloads = downloads;
+    this.files = files;
     /** @type {Map<string, Promise<ReadableStream<Uint8Array>>>} */
     this.bodies = new Map();
     /** @type {Promise<never>} */
     this.failed = new Promise((_, reject) => (this.fail = reject));
     this.failed.catch(() => {}); // whoever waits for it sees it; nobody else has to
     for (const file of files.filter(({ name }) => !name.endsWith(SCRIPT))) {
-      const body = this.#fetch(new URL(file.name, base), file, fresh);
+      const body = this.#fetch(new URL(file.name, downloads.base), file);
       body.catch(this.fail);
       this.bodies.set(file.name, body);
     }
@@ -46,15 +72,26 @@ export class Downloads {
 
   /** Adds to what has arrived: for files that the browser loads by itself (scripts). @param {number} bytes */
   count(bytes) {
-    this.loaded += bytes;
-    this.report(this.loaded, this.total);
+    this.#loaded += bytes;
+    this.downloads.count(bytes);
+  }
+
+  /** Ends what is still under way and wants it no more. */
+  cancel() {
+    this.#ended.abort();
+    this.downloads.total -= this.files.reduce((sum, file) => sum + file.bytes, 0) - this.#loaded;
+  }
+
+  /** A file's content as it comes, once. @param {string} name */
+  async stream(name) {
+    const body = this.bodies.get(name);
+    if (!body) throw new FileError(name, "is not in the page's list of runtime files");
+    return body;
   }
 
   /** A file's content, once. @param {string} name @param {string} [type] @returns {Promise<Response>} */
   async response(name, type = "application/octet-stream") {
-    const body = this.bodies.get(name);
-    if (!body) throw new FileError(name, "is not in the page's list of runtime files");
-    return new Response(await body, { headers: { "Content-Type": type } });
+    return new Response(await this.stream(name), { headers: { "Content-Type": type } });
   }
 
   /** @param {string} name */
@@ -62,9 +99,10 @@ export class Downloads {
     return new Uint8Array(await (await this.response(name)).arrayBuffer());
   }
 
-  /** @param {URL} address @param {RuntimeFile} file @param {boolean} fresh */
-  async #fetch(address, file, fresh) {
-    const response = await fetch(address, { cache: fresh ? "reload" : "default" }).catch((fault) => {
+  /** @param {URL} address @param {RuntimeFile} file */
+  async #fetch(address, file) {
+    const cache = this.downloads.fresh ? "reload" : "default";
+    const response = await fetch(address, { cache, signal: this.#ended.signal }).catch((fault) => {
       throw new FileError(file.name, `could not be fetched (${fault.message})`);
     });
     if (!response.ok || !response.body) throw new FileError(file.name, `is missing (${response.status})`);
@@ -128,7 +166,8 @@ export class Downloads {
 
   /** @param {RuntimeFile} file */
   #watch(file) {
-    return setTimeout(() => this.#failure(file, `sent nothing for ${this.stall / 1000} seconds`), this.stall);
+    const { stall } = this.downloads;
+    return setTimeout(() => this.#ended.abort(this.#failure(file, `sent nothing for ${stall / 1000} seconds`)), stall);
   }
 }
 

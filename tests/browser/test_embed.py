@@ -210,11 +210,11 @@ def test_the_page_around_reads_and_sets_the_state(
 def test_what_goes_wrong_in_a_frame_is_told(
     around: Callable[..., Around], host: Host, watch: Watch
 ) -> None:
-    watch.allowed = ("stdlib.gz.bin",)
-    host.faults["stdlib.gz.bin"] = missing
+    watch.allowed = ("python.gz.bin",)
+    host.faults["python.gz.bin"] = missing
     page = around(one=embed("?show=sensitivity&depth=7"))
     page.until(lambda: page.heard("one", "error") != [])
-    assert "stdlib.gz.bin" in page.heard("one", "error")[0]["message"]
+    assert "python.gz.bin" in page.heard("one", "error")[0]["message"]
     assert page.heard("one", "runtime")[-1]["runtime"] == "failed"
     section = page.section("one", "sensitivity")
     expect(section.locator("[data-part=stale]")).to_contain_text("N = 12 layers")

@@ -14,6 +14,12 @@ from tests.browser.driver import FEW, PATIENCE, Host, Lesson, Watch
 NewContext = Callable[..., BrowserContext]
 TINY: dict[str, Any] = {"viewport": {"width": 320, "height": 256}}
 
+RESTORED = {
+    *("pyodide.js", "pyodide.asm.js", "lock.json", "python.gz.bin"),
+    *("snapshot.json", "snapshot.gz.bin", "native.gz.bin", "data.gz.bin"),
+}
+"""What a page downloads where nothing goes wrong."""
+
 
 def test_figures_words_and_controls_are_there_before_python(lesson: Lesson) -> None:
     lesson.host.hold("python.gz.bin")
@@ -28,10 +34,10 @@ def test_figures_words_and_controls_are_there_before_python(lesson: Lesson) -> N
 
 
 def test_the_status_line_names_stage_and_bytes(lesson: Lesson) -> None:
-    held = lesson.host.hold("stdlib.gz.bin")
+    held = lesson.host.hold("python.gz.bin")
     lesson.open()
     status = lesson.page.locator("#status")
-    total = sum(file["bytes"] for file in lesson.config["files"]) / 1e6
+    total = sum(file["bytes"] for file in lesson.config["files"] if file["name"] in RESTORED) / 1e6
     expect(status.locator("[data-bytes]")).to_contain_text(f"of {total:.1f} MB", timeout=PATIENCE)
     held.set()
     lesson.until(runtime="live")

@@ -31,8 +31,8 @@ def test_a_links_values_stand_in_the_controls_at_once_and_the_figures_are_marked
 
 
 def test_the_mark_stays_when_python_never_comes(lesson: Lesson) -> None:
-    lesson.host.faults["stdlib.gz.bin"] = lambda _: None
-    lesson.watch.allowed = ("stdlib.gz.bin",)
+    lesson.host.faults["python.gz.bin"] = lambda _: None
+    lesson.watch.allowed = ("python.gz.bin",)
     lesson.open(ASKED).painted().until(runtime="failed")
     assert lesson.data("stale") is not None
     expect(lesson.section.locator('[data-part="stale"]')).to_contain_text("were not computed")

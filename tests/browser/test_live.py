@@ -15,7 +15,7 @@ from tests.browser.driver import FEW, PATIENCE, Lesson
 def test_python_links_what_is_painted(lesson: Lesson) -> None:
     lesson.open().ready()
     assert lesson.data("hydration") == "linked"
-    assert lesson.page.locator("html").get_attribute("data-boot") == "plain"
+    assert lesson.page.locator("html").get_attribute("data-boot") == "snapshot"
 
 
 def test_another_document_than_pythons_is_embedded_afresh_with_the_readers_values(

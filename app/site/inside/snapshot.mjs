@@ -1,0 +1,139 @@
+// Makes the memory snapshot that app/web/snapshot.js restores, with the product's own boot.
+// Usage: node snapshot.mjs PLAN.json
+// The plan: {folder (with the runtime's files), build, script (snapshot.py), modules, out}.
+import { node } from "./worker.mjs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { steady } from "./steady.mjs";
+import { zeroFree } from "./zero.mjs";
+
+const { Downloads } = await import("../../web/download.js");
+const { CORE, Interpreter } = await import("../../web/interpreter.js");
+const { PLAIN, started } = await import("../../web/plain.js");
+const { answersOf, link, sumOf } = await import("../../web/snapshot.js");
+const { unzip } = await import("../../web/unzip.js");
+
+const PAGE = 65536; // WebAssembly's
+const BLOCK = 256; // bytes
+const SPARE = 256; // pages that Python has to begin with, besides what it uses: growing costs time
+const plan = JSON.parse(readFileSync(node.argv[2], "utf8"));
+const runtime = pathToFileURL(`${plan.folder}/`).href;
+
+try {
+  const { head, memory, length, base } = await make();
+  const difference = memory.slice(0, length);
+  for (let i = 0; i < base.memory.length; i++) difference[i] ^= base.memory[i];
+  writeFileSync(`${plan.out}/memory`, Buffer.concat([Buffer.from(plan.build), difference]));
+  const about = {
+    build: plan.build,
+    libraries: plan.libraries,
+    head: head.toString("base64"),
+    memory: Math.ceil(length / PAGE + SPARE) * PAGE,
+    length,
+    base: { length: base.memory.length, sum: sumOf(base.memory, base.memory.length), volatile: base.volatile },
+    digits: base.digits,
+  };
+  writeFileSync(`${plan.out}/about.json`, JSON.stringify(about));
+} catch (error) {
+  node.stderr.write(`${error.stack ?? error}\n`);
+  node.exit(1);
+}
+node.exit(0);
+
+async function make() {
+  const downloads = new Downloads(runtime, { fresh: false, stall: 600_000, report: () => {} });
+  const files = (names) => names.map((name) => ({ name, bytes: plan.bytes[name] }));
+  const native = downloads.begin(files(["native.gz.bin"]));
+  const libraries = new Map(unzip(await native.bytes("native.gz.bin")));
+  const core = downloads.begin(files(CORE));
+  core.failed.catch(fail);
+  const interpreter = new Interpreter(runtime, core);
+  const answers = answersOf(plan.libraries, libraries);
+  const base = await before(interpreter, answers);
+  steady(); // not earlier: `before` must see what chance does
+
+  const batch = downloads.begin(files(PLAIN));
+  batch.failed.catch(fail);
+  const exports = exportsOf(() => true);
+  const pyodide = await started(interpreter, batch, {
+    options: { _makeSnapshot: true },
+    answers,
+    around: (settings, factory) => {
+      link(settings, plan.libraries);
+      return factory(settings);
+    },
+  });
+  // No more than that: paths of this machine must not stay in the memory.
+  const globals = pyodide.toPy({ PLAN: JSON.stringify({ modules: plan.modules }), __name__: "__main__" });
+  const digits = pyodide.runPython(readFileSync(plan.script, "utf8"), { globals });
+  globals.destroy();
+  base.digits = digits;
+  zeroFree(pyodide._module, exports());
+  for (const name of Object.keys(pyodide.loadedPackages)) delete pyodide.loadedPackages[name];
+  const whole = pyodide.makeMemorySnapshot();
+  const start = new Uint32Array(whole.buffer)[1];
+  const memory = whole.subarray(start);
+  const length = Math.ceil((exports().sbrk(0) >>> 0) / PAGE) * PAGE;
+  return { head: Buffer.from(whole.subarray(0, start)), memory, length, base };
+}
+
+/** The memory before Python's first instruction, as far as it is data of the WebAssembly files. */
+async function before(interpreter, answers) {
+  const memories = [];
+  let stack;
+  let end = 0;
+  const { instantiate } = WebAssembly;
+  WebAssembly.instantiate = async (source, imports) => {
+    const place = imports?.env?.__memory_base;
+    if (typeof place === "number") end = Math.max(end, place);
+    const made = await instantiate(source, imports);
+    const { emscripten_stack_get_end: low, emscripten_stack_get_base: high } = (made.instance ?? made).exports;
+    if (low) stack = () => [low(), high()];
+    return made;
+  };
+  const enough = new Error("that is all");
+  const around = async (settings, factory) => {
+    link(settings, plan.libraries);
+    settings.noInitialRun = true;
+    memories.push((await factory(settings)).HEAPU8.slice(0, end - (end % 4)));
+    throw enough;
+  };
+  const start = { options: {}, answers: { "/python_stdlib.zip": async () => new Response(), ...answers }, around };
+  for (let time = 0; time < 3; time++) {
+    await interpreter.start(start).catch((fault) => {
+      if (fault !== enough) throw fault;
+    });
+  }
+  WebAssembly.instantiate = instantiate;
+  const volatile = [...differences(memories), stack()];
+  for (const range of volatile) memories[0].fill(0, ...range);
+  return { memory: memories[0], volatile };
+}
+
+/** Ranges in which memories differ: whole blocks, for a word that chance or a clock writes may well be the same. */
+function differences(memories) {
+  const [one, two, three] = memories.map((memory) => new Uint32Array(memory.buffer));
+  const blocks = new Set();
+  for (let i = 0; i < one.length; i++) {
+    if (one[i] !== two[i] || one[i] !== three[i]) blocks.add(Math.floor((i * 4) / BLOCK));
+  }
+  return [...blocks].map((block) => [block * BLOCK, (block + 1) * BLOCK]);
+}
+
+/** A function that gives the exports of the first instance that is made from now on: Pyodide's own. */
+function exportsOf() {
+  let found = null;
+  const { instantiate } = WebAssembly;
+  WebAssembly.instantiate = async (...given) => {
+    const made = await instantiate(...given);
+    const { exports } = made.instance ?? made;
+    if (exports.malloc && exports.sbrk) found ??= exports;
+    return made;
+  };
+  return () => found;
+}
+
+function fail(fault) {
+  node.stderr.write(`${fault.stack ?? fault}\n`);
+  node.exit(1);
+}

@@ -1,0 +1,75 @@
+"""The two ways to a live Python: a restored snapshot, and the plain boot whenever that fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.driver import FEW, Fault, Lesson, damaged, missing, truncated
+
+PLAIN_ONLY = {"stdlib.gz.bin", "numpy.gz.bin", "packages.gz.bin", "app.gz.bin"}
+
+
+def digit_of(key: bytes) -> Fault:
+    """The plan with another first digit in one of its values."""
+
+    def fault(content: bytes) -> bytes:
+        start = content.index(key) + len(key)
+        other = b"1" if content[start : start + 1] != b"1" else b"2"
+        return content[:start] + other + content[start + 1 :]
+
+    return fault
+
+
+SPOILED = {
+    "the plan is missing": ("snapshot.json", missing),
+    "the plan is cut off": ("snapshot.json", truncated),
+    "the memory is missing": ("snapshot.gz.bin", missing),
+    "the memory is cut off": ("snapshot.gz.bin", truncated),
+    "the memory has wrong bytes": ("snapshot.gz.bin", damaged),
+    "the libraries are missing": ("native.gz.bin", missing),
+    "the libraries have wrong bytes": ("native.gz.bin", damaged),
+    "the data are cut off": ("data.gz.bin", truncated),
+    "the memory is of another build": ("snapshot.json", digit_of(b'"build": "')),
+    "the memory is of another length": ("snapshot.json", digit_of(b'"length": ')),
+    "the memory to begin with is another one": ("snapshot.json", digit_of(b'"sum": ')),
+    "NumPy's first digits are wrong": ("snapshot.json", digit_of(b'"digits": "0x1.')),
+    "the loader has not the option": (
+        "pyodide.js",
+        lambda content: content.replace(b"_loadSnapshot", b"_otherOption_"),
+    ),
+}
+
+
+def test_a_page_restores_the_snapshot_and_asks_for_nothing_that_only_a_plain_boot_needs(
+    lesson: Lesson,
+) -> None:
+    lesson.open(FEW).ready()
+    assert lesson.page.locator("html").get_attribute("data-boot") == "snapshot"
+    assert lesson.data("hydration") == "linked"
+    assert not PLAIN_ONLY & set(lesson.host.asked)
+
+
+def test_both_ways_show_the_same_words_and_digits(lesson: Lesson) -> None:
+    shown = []
+    for boot in ("snapshot", "plain"):
+        lesson.open(FEW).ready()
+        assert lesson.page.locator("html").get_attribute("data-boot") == boot
+        shown.append([lesson.part(part) for part in ("sentence", "table", "details")])
+        lesson.host.faults["snapshot.json"] = missing
+        lesson.watch.allowed = ("404",)
+    assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize("case", SPOILED)
+def test_when_a_restore_fails_the_plain_boot_takes_over(lesson: Lesson, case: str) -> None:
+    name, fault = SPOILED[case]
+    lesson.host.faults[name] = fault
+    # The browser reports a missing file; a Python that starts without its library says so.
+    lesson.watch.allowed = ("",) if name == "pyodide.js" else ("404",)
+    said: list[str] = []
+    lesson.page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    lesson.open(FEW).ready()
+    assert lesson.page.locator("html").get_attribute("data-boot") == "plain"
+    assert lesson.data("hydration") == "linked"
+    (line,) = [text for text in said if "boots plainly" in text]
+    assert line.startswith("info: ")
