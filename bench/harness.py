@@ -15,7 +15,7 @@ import statistics
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -73,8 +73,12 @@ class Traffic:
 
 
 @contextlib.contextmanager
-def serve(folder: Path, foreign: Foreign | None = None) -> Iterator[tuple[str, Traffic]]:
+def serve(
+    folder: Path, foreign: Foreign | None = None, withheld: Collection[str] = ()
+) -> Iterator[tuple[str, Traffic]]:
     """Serves `folder` on 127.0.0.1, and answers requests for any other host from `foreign`.
+
+    Files named in `withheld` are missing.
 
     Yields the address and the traffic's counters. The browser of `browser` sends every request
     here, whatever host it names, so nothing leaves the machine; what `foreign` does not know
@@ -88,7 +92,7 @@ def serve(folder: Path, foreign: Foreign | None = None) -> Iterator[tuple[str, T
         file = (root / path.lstrip("/")).resolve()
         if file.is_dir():
             file /= "index.html"
-        if not file.is_relative_to(root) or not file.is_file():
+        if not file.is_relative_to(root) or not file.is_file() or file.name in withheld:
             return None
         return Answer.of(file.read_bytes(), file.name)
 

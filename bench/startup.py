@@ -1,8 +1,10 @@
 """How soon a lesson is there: ours against the same small lesson from Panel's stock converter.
 
-Both run alternately in one Chromium, from one kind of server on this machine, without throttling:
+A third side, plain, is ours from a server without the snapshot, so that Python boots and imports.
+All run alternately in one Chromium, from one kind of server on this machine, without throttling:
 each repeat is a cold load (empty profile) and a warm one (the same profile, a new page). A ratio is
-stock ÷ ours: above 1, ours is the faster or the smaller. Nothing leaves the machine meanwhile.
+stock ÷ ours or plain ÷ ours: above 1, ours is the faster or the smaller. Nothing leaves the machine
+meanwhile.
 
     python3 build.py bench startup [--repeats 5]
 """
@@ -10,6 +12,7 @@ stock ÷ ours: above 1, ours is the faster or the smaller. Nothing leaves the ma
 from __future__ import annotations
 
 import argparse
+import itertools
 import subprocess
 import sys
 import tempfile
@@ -29,7 +32,9 @@ from app.site.environment import Failure  # noqa: E402
 from bench import harness  # noqa: E402
 from bench.stock.foreign import Foreign, plain  # noqa: E402
 
-LESSON = "en/warmup/"
+# The one experiment that stock's page has, too; a lesson's page has several, opened when near.
+LESSON = "en/warmup/embed/"
+SHOWN = "?show=sensitivity"
 PATIENCE = 120.0  # seconds: a page that is not live by then has failed
 QUIET = 0.5  # seconds without a request end a visit
 
@@ -46,7 +51,9 @@ megabytes  answers as the server sends them, headers included, from the start of
            wheels and packed files as they are; a delivery network with brotli sends about a sixth
            less of the former, which are a sixth of stock's bytes.
 requests   all of them, preflights excluded
-stock ÷ ours: above 1, ours is the faster or the smaller."""
+stock ÷ ours, plain ÷ ours: above 1, ours is the faster or the smaller."""
+
+WITHHELD = ("snapshot.json", "snapshot.gz.bin", "native.gz.bin", "data.gz.bin")  # from plain
 
 # Of Pyodide's distribution stock's page installs these too. Its own lock pins the wheels; the
 # script is in no lock.
@@ -65,7 +72,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--repeats", type=int, default=5, help="counted visits of each kind")
     parser.add_argument("--site", type=Path, default=ROOT / "site", help="the built site")
     parser.add_argument("--browser", help="a Chromium's program; found if not given")
-    parser.add_argument("--only", choices=("stock", "ours"), help="one side alone, without ratios")
+    parser.add_argument(
+        "--only", choices=("stock", "plain", "ours"), help="one side alone, without ratios"
+    )
     options = parser.parse_args(arguments)
     try:
         with prepared(options.site, options.only) as sides:
@@ -80,7 +89,7 @@ def main(arguments: Sequence[str]) -> int:
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two pages that are compared, served and counted."""
+    """One of the pages that are compared, served and counted."""
 
     name: str
     address: str
@@ -92,10 +101,10 @@ class Side:
 
 @contextmanager
 def prepared(site: Path, only: str | None) -> Iterator[list[Side]]:
-    """Both sides, served. Raises Failure when there is nothing to serve."""
+    """The sides, served. Raises Failure when there is nothing to serve."""
     with ExitStack() as stack:
         sides = []
-        if only != "ours":
+        if only in (None, "stock"):
             out = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             convert(out)
             foreign = Foreign(stock_runtime())
@@ -103,12 +112,13 @@ def prepared(site: Path, only: str | None) -> Iterator[list[Side]]:
             sides.append(
                 Side("stock", address, "app.html", ".noUi-handle", traffic, foreign.stand_ins)
             )
-        if only != "stock":
-            if not (site / LESSON).is_dir():
-                raise Failure(f"There is no built lesson in {site}; run build.py build first.")
-            address, traffic = stack.enter_context(harness.serve(site))
-            slider = '[data-control="depth"] .noUi-handle'
-            sides.append(Side("ours", address, LESSON, slider, traffic))
+        if only != "stock" and not (site / LESSON).is_dir():
+            raise Failure(f"There is no built lesson in {site}; run build.py build first.")
+        for name, withheld in (("plain", WITHHELD), ("ours", ())):
+            if only in (None, name):
+                address, traffic = stack.enter_context(harness.serve(site, withheld=withheld))
+                slider = '[data-control="depth"] .noUi-handle'
+                sides.append(Side(name, address, LESSON + SHOWN, slider, traffic))
         yield sides
 
 
@@ -208,16 +218,17 @@ def show(rows: Rows, repeats: int, stand_ins: Sequence[str]) -> None:
     }
     lines = [[name, *(f"{row[x]:.2f}" for x in MEASURES)] for name, row in medians.items()]
     ratios = {}
-    if len(rows) == 2:
-        for kind in ("cold", "warm"):
-            pair = {x: (medians[f"stock {kind}"][x], medians[f"ours {kind}"][x]) for x in MEASURES}
-            lines.append([f"stock ÷ ours {kind}"])
-            for name, (stock, ours) in pair.items():
-                # A warm load may need nothing from the wire: then there is no ratio to tell.
-                ratio = round(stock / ours, 2) if ours else None
-                lines[-1].append("–" if ratio is None else f"{ratio:.2f}")
-                key = "bytes" if name == "megabytes" else name
-                ratios[f"{key}_{kind}_vs_stock"] = ratio
+    for other, kind in itertools.product(("stock", "plain"), ("cold", "warm")):
+        if not {other, "ours"} <= rows.keys():
+            continue
+        lines.append([f"{other} ÷ ours {kind}"])
+        for name in MEASURES:
+            theirs, ours = medians[f"{other} {kind}"][name], medians[f"ours {kind}"][name]
+            # A warm load may need nothing from the wire: then there is no ratio to tell.
+            ratio = round(theirs / ours, 2) if ours else None
+            lines[-1].append("–" if ratio is None else f"{ratio:.2f}")
+            key = "bytes" if name == "megabytes" else name
+            ratios[f"{key}_{kind}_vs_{other}"] = ratio
     print(harness.table(["median of " + str(repeats), *MEASURES], lines))
     print(f"\n{HOW}")
     if stand_ins:

@@ -77,6 +77,8 @@ SKIPPED = (
     "server/static/*",
     "numpy/f2py/*",
 )
+# Modules that do nothing but attach docstrings to what is compiled: left empty.
+EMPTIED = ("_core/_add_newdocs.py", "_core/_add_newdocs_scalars.py")
 # Modules that a page may need though working through the lessons does not show it:
 # codecs that Python looks up by name, and what prints an error.
 ALWAYS = (
@@ -146,7 +148,7 @@ def make(cache: Path, subject: Path = EXERCISE) -> Runtime:
 def compiled_key() -> str:
     """What the compiled packages depend on: their versions, the pins, our scripts."""
     installed = [f"{name} {importlib.metadata.version(name)}" for name in SHIPPED]
-    settings = json.dumps([fetch.PINS, SKIPPED, DOCSTRINGS, NO_DOCSTRINGS])
+    settings = json.dumps([fetch.PINS, SKIPPED, EMPTIED, DOCSTRINGS, NO_DOCSTRINGS])
     return digest(settings, *installed, *contents(scripts("compile.py")))
 
 
@@ -174,14 +176,27 @@ def compile_packages(core: Path, out: Path) -> None:
                 shutil.copy(top, loose)
         write_metadata(distribution, loose)
     mounts["/loose"] = loose
-    step = {"script": "compile.py", "trees": trees, "skip": SKIPPED}
+    step = {
+        "script": "compile.py",
+        "trees": trees,
+        "skip": SKIPPED,
+        "empty": [f"numpy/{path}" for path in EMPTIED],
+    }
     node.inside_pyodide(core, mounts, [step])
     shutil.rmtree(loose)
 
 
-def tree(source: str, target: str, home: str, optimize: int) -> dict[str, Any]:
+def tree(
+    source: str, target: str, home: str, optimize: int, *, lines: bool = False
+) -> dict[str, Any]:
     """A tree of files as compile.py takes it."""
-    return {"source": source, "target": target, "home": home, "optimize": optimize}
+    return {
+        "source": source,
+        "target": target,
+        "home": home,
+        "optimize": optimize,
+        "lines": lines,
+    }
 
 
 def top_level(distribution: str) -> list[Path]:
@@ -242,7 +257,7 @@ def trace(core: Path, compiled: Path, subject: Path, out: Path) -> None:
         {
             "script": "compile.py",
             "skip": [*SKIPPED, *NOT_SHIPPED],
-            "trees": [tree("/app", "/out/own/app", f"{SITE}/app", NO_DOCSTRINGS)],
+            "trees": [tree("/app", "/out/own/app", f"{SITE}/app", NO_DOCSTRINGS, lines=True)],
         },
         {
             "script": "trace.py",

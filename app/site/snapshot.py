@@ -1,4 +1,4 @@
-"""The snapshot: Python's memory with everything imported, which browsers restore instead of booting.
+"""The snapshot: Python's memory with everything imported, restored instead of booting.
 
 Made under Node by the product's own boot (inside/snapshot.mjs), from the very files that are
 shipped, and bound to them: its `build` is a hash of them and of the scripts that make it.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence

@@ -29,6 +29,7 @@ export const SNAPSHOT = [PLAN, MEMORY, LIBRARIES, DATA];
  * @property {number} length  bytes of it that are sent; the rest is zero
  * @property {{length: number, sum: number, volatile: [from: number, to: number][]}} base  the part that is
  *   sent as a difference, what it must be to, and where chance writes: there it counts as zero
+ * @property {number} frozen  where the list of the garbage collector's frozen objects begins
  * @property {string} digits  what app/proof.py says when all is well
  */
 
@@ -55,6 +56,7 @@ export async function restored(interpreter, batch) {
       settings.INITIAL_MEMORY = plan.memory;
       const module = await factory(settings);
       await fill(module.HEAPU8, plan, await batch.stream(MEMORY));
+      unchain(module.HEAPU32, plan.frozen);
       return module;
     },
   });
@@ -105,6 +107,20 @@ async function fill(memory, { build, length, base }, stream) {
     at += chunk.length;
   }
   if (at !== length) throw new Error(`the snapshot ends at ${at} instead of ${length}`);
+}
+
+/**
+ * Links the garbage collector's frozen objects: each holds the distance to the next, and two bits of flags.
+ * @param {Uint32Array} words @param {number} first  address of the first link
+ */
+function unchain(words, first) {
+  let at = first;
+  do {
+    const next = (at + words[at >>> 2]) >>> 0;
+    words[at >>> 2] = next;
+    words[(next >>> 2) + 1] |= at;
+    at = next;
+  } while (at !== first);
 }
 
 /** FNV-1a over words. @param {Uint8Array} memory @param {number} length  bytes, a multiple of four */

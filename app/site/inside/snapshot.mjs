@@ -8,19 +8,21 @@ import { steady } from "./steady.mjs";
 import { zeroFree } from "./zero.mjs";
 
 const { Downloads } = await import("../../web/download.js");
-const { CORE, Interpreter } = await import("../../web/interpreter.js");
+const { CORE, Interpreter, SITE_PACKAGES } = await import("../../web/interpreter.js");
 const { PLAIN, started } = await import("../../web/plain.js");
 const { answersOf, link, sumOf } = await import("../../web/snapshot.js");
 const { unzip } = await import("../../web/unzip.js");
 
 const PAGE = 65536; // WebAssembly's
 const BLOCK = 256; // bytes
+const LINKS = 8; // bytes before an object: CPython's PyGC_Head, _gc_next and _gc_prev
+const FLAGS = 3; // in _gc_prev
 const SPARE = 256; // pages that Python has to begin with, besides what it uses: growing costs time
 const plan = JSON.parse(readFileSync(node.argv[2], "utf8"));
 const runtime = pathToFileURL(`${plan.folder}/`).href;
 
 try {
-  const { head, memory, length, base } = await make();
+  const { head, memory, length, size, frozen, base } = await make();
   const difference = memory.slice(0, length);
   for (let i = 0; i < base.memory.length; i++) difference[i] ^= base.memory[i];
   writeFileSync(`${plan.out}/memory`, Buffer.concat([Buffer.from(plan.build), difference]));
@@ -28,8 +30,9 @@ try {
     build: plan.build,
     libraries: plan.libraries,
     head: head.toString("base64"),
-    memory: Math.ceil(length / PAGE + SPARE) * PAGE,
+    memory: size,
     length,
+    frozen,
     base: { length: base.memory.length, sum: sumOf(base.memory, base.memory.length), volatile: base.volatile },
     digits: base.digits,
   };
@@ -63,18 +66,41 @@ async function make() {
       return factory(settings);
     },
   });
-  // No more than that: paths of this machine must not stay in the memory.
+  // They are linked already: import looks for the files, and would leave copies of them in the memory.
+  for (const path of plan.libraries) pyodide.FS.writeFile(SITE_PACKAGES + path, new Uint8Array());
+  // No more than that is given: paths of this machine must not stay in the memory.
   const globals = pyodide.toPy({ PLAN: JSON.stringify({ modules: plan.modules }), __name__: "__main__" });
-  const digits = pyodide.runPython(readFileSync(plan.script, "utf8"), { globals });
+  base.digits = pyodide.runPython(readFileSync(plan.script, "utf8"), { globals });
   globals.destroy();
-  base.digits = digits;
+  const anObject = pyodide.runPython("import gc; gc.collect(); gc.freeze(); gc.enable(); id(gc.callbacks)");
   zeroFree(pyodide._module, exports());
   for (const name of Object.keys(pyodide.loadedPackages)) delete pyodide.loadedPackages[name];
   const whole = pyodide.makeMemorySnapshot();
   const start = new Uint32Array(whole.buffer)[1];
   const memory = whole.subarray(start);
-  const length = Math.ceil((exports().sbrk(0) >>> 0) / PAGE) * PAGE;
-  return { head: Buffer.from(whole.subarray(0, start)), memory, length, base };
+  const frozen = chained(memory, anObject - LINKS);
+  const words = new Uint32Array(memory.buffer, memory.byteOffset, memory.length >>> 2);
+  const length = (words.findLastIndex((word) => word !== 0) + 1) * 4;
+  const size = Math.ceil((exports().sbrk(0) >>> 0) / PAGE + SPARE) * PAGE;
+  return { head: Buffer.from(whole.subarray(0, start)), memory, length, size, frozen, base };
+}
+
+/**
+ * Puts the list of objects that the garbage collector no longer looks at into the order of their addresses,
+ * and its links into few bytes: forward the distance to the next one, backward only the two bits of flags.
+ * Where it begins; `unchained` in app/web/snapshot.js goes the way back.
+ */
+function chained(memory, link) {
+  const words = new Uint32Array(memory.buffer, memory.byteOffset, memory.length >>> 2);
+  const links = [];
+  for (let at = link; at !== links[0]; at = words[at / 4]) links.push(at);
+  links.sort((one, other) => one - other);
+  links.forEach((at, i) => {
+    const next = links[(i + 1) % links.length];
+    words[at / 4] = next - at;
+    words[at / 4 + 1] &= FLAGS;
+  });
+  return links[0];
 }
 
 /** The memory before Python's first instruction, as far as it is data of the WebAssembly files. */
