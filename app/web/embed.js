@@ -1,7 +1,7 @@
 // An embed's talk with the page around it: tells what happens here, takes the values that page asks for.
 // (Its height is told by frame.js, which runs earlier and where no module does.)
 
-import { experiments, inWords, specs } from "./page.js";
+import { experiments, noteFaults, specs } from "./page.js";
 import { config } from "./python.js";
 import { format, parse, same } from "./state.js";
 
@@ -53,7 +53,7 @@ function take(values) {
     experiment.take(states[experiment.name]);
     if (unchanged) tellState(experiment); // the page around hears in any case what became of its values
   }
-  experiments[0]?.note(inWords(notices));
+  noteFaults(notices);
 }
 
 /** @param {unknown} message @returns {message is {normlab: 1, type: "set", state: Record<string, unknown>}} */

@@ -226,7 +226,10 @@ export class Experiment {
     }
     // Painted for its link's sake, an experiment can be pressed before it is near enough to open.
     if (this.#session) this.#session.press(action);
-    else this.#press = action === "stop" ? null : action;
+    else {
+      this.#press = action === "stop" ? null : action;
+      this.open().catch((fault) => console.error(fault));
+    }
   }
 
   /** @param {import("./protocol.js").Opened} message */

@@ -43,12 +43,12 @@ const address = {
 
   read() {
     const { states, notices, version } = parse(location.search, specs);
-    const sentences = inWords(notices);
+    const sentences = [];
     if (version !== null && version !== config.version) {
       sentences.push(say(config.strings, "notice_version", { given: version, used: config.version }));
     }
     for (const experiment of experiments) experiment.ask(states[experiment.name]);
-    experiments[0]?.note(sentences);
+    noteFaults(notices, sentences);
   },
 
   /** Browsers refuse more than a few changes of address a second. */
@@ -67,16 +67,25 @@ const address = {
   }
 };
 
-/** What was wrong with values from outside. @param {import("./state.js").Notice[]} notices */
-export function inWords(notices) {
-  return notices.map(({ kind, ...notice }) =>
-    say(config.strings, `notice_${kind}`, { label: labelOf(notice.name), ...notice }),
-  );
+/**
+ * Say what was wrong with values from outside, each fault where it is; what is about no experiment stands
+ * where the reader arrives.
+ * @param {import("./state.js").Notice[]} notices @param {string[]} [general]
+ */
+export function noteFaults(notices, general = []) {
+  const arrival = experiments.find(({ name }) => location.hash === `#${name}`) ?? experiments[0];
+  for (const it of experiments) {
+    const own = notices.filter(({ experiment }) => experiment === it.name || (experiment === null && it === arrival));
+    const faults = own.map(({ kind, name, given, used, low, high }) =>
+      say(config.strings, `notice_${kind}`, { label: labelOf(it.section, name), name, given, used, low, high }),
+    );
+    it.note(it === arrival ? [...faults, ...general] : faults);
+  }
 }
 
-/** What the page calls an option. @param {string} option */
-function labelOf(option) {
-  return document.querySelector(`[data-control="${CSS.escape(option)}"] label`)?.textContent ?? option;
+/** What the page calls an option. @param {HTMLElement} section @param {string} option */
+function labelOf(section, option) {
+  return section.querySelector(`[data-control="${CSS.escape(option)}"] label`)?.textContent ?? option;
 }
 
 /** @param {"loading" | "live" | "failed"} runtime */

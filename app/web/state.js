@@ -6,8 +6,8 @@
  * @typedef {{name: string, kind: string, low: number | null, high: number | null, choices: string[] | null}} Option
  *   as app/probes/options.py declares it
  * @typedef {{options: Option[], defaults: State}} Spec  one experiment's
- * @typedef {{kind: "clamped" | "unreadable" | "unknown", name: string, given: string, used: string, low: string, high: string}} Notice
- *   used: what was taken instead ("" for an unknown name)
+ * @typedef {{experiment: string | null, kind: "clamped" | "unreadable" | "unknown", name: string, given: string, used: string, low: string, high: string}} Notice
+ *   experiment: the one it is about; null: none that is known. used: what was taken instead ("" for an unknown name)
  * @typedef {{states: Record<string, State>, notices: Notice[], version: string | null}} Parsed
  */
 
@@ -40,12 +40,15 @@ export function parse(query, experiments) {
     const meant = Object.entries(experiments).filter(
       ([experiment, { options }]) => (only ?? experiment) === experiment && options.some((option) => option.name === name),
     );
-    if (meant.length === 0) notices.push({ kind: "unknown", name: key, given: text, used: "", low: "", high: "" });
-    for (const [index, [experiment, { options, defaults }]] of meant.entries()) {
+    if (meant.length === 0) {
+      const experiment = only !== null && Object.hasOwn(experiments, only) ? only : null;
+      notices.push({ experiment, kind: "unknown", name: key, given: text, used: "", low: "", high: "" });
+    }
+    for (const [experiment, { options, defaults }] of meant) {
       const option = /** @type {Option} */ (options.find((each) => each.name === name));
       const { value, kind } = read(option, text, defaults[name]);
       states[experiment][name] = value;
-      if (kind && index === 0) notices.push({ kind, name, given: text, used: value, ...bounds(option) });
+      if (kind) notices.push({ experiment, kind, name, given: text, used: value, ...bounds(option) });
     }
   }
   return { states, notices, version };

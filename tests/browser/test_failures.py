@@ -70,7 +70,9 @@ def test_a_retry_fetches_again_and_becomes_live_with_the_readers_values(
 def test_a_page_without_bokeh_says_so_and_promises_nothing(lesson: Lesson) -> None:
     lesson.host.faults["bokeh.min.js"] = missing
     lesson.watch.allowed = ("404", "okeh")
-    lesson.open("?depth=20").until(state="error")
+    lesson.open("?depth=20")
+    lesson.section.scroll_into_view_if_needed()
+    lesson.until(state="error")
     note = lesson.section.locator("[data-note]")
     expect(note).to_contain_text("could not be drawn")
     lesson.until(runtime="live")

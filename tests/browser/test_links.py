@@ -73,7 +73,7 @@ def test_a_move_just_before_leaving_is_in_the_address(lesson: Lesson) -> None:
 
 def test_what_a_link_gets_wrong_is_said_and_put_right(lesson: Lesson) -> None:
     held = lesson.host.hold("python.gz.bin")
-    lesson.open("?depth=500&dpeth=3&sensitivity.attention=linear&seeds=4&v=0").painted()
+    lesson.open("?depth=500&dpeth=3&sensitivity.attention=linear&seeds=4&v=0#sensitivity").painted()
     note = lesson.section.locator("[data-note]")
     expect(note).to_contain_text("Depth N: 500 is outside 1 … 48, so 48 is used")
     expect(note).to_contain_text("“linear” is no value")

@@ -47,11 +47,12 @@ test("a prefixed key wins over an unprefixed one, in whatever order", () => {
   assert.equal(sensitivity("?depth=30&sensitivity.depth=24").depth, "24");
 });
 
-test("a value out of range is clamped, and said once", () => {
+test("a value out of range is clamped, and said of each experiment", () => {
   const { states, notices } = parse("?depth=500", experiments);
   assert.equal(states.sensitivity.depth, "48");
   assert.equal(states.gradients.depth, "48");
-  assert.deepEqual(notices, [{ kind: "clamped", name: "depth", given: "500", used: "48", low: "1", high: "48" }]);
+  const clamped = { kind: "clamped", name: "depth", given: "500", used: "48", low: "1", high: "48" };
+  assert.deepEqual(notices, ["sensitivity", "gradients"].map((experiment) => ({ experiment, ...clamped })));
 });
 
 test("a value that cannot be read leaves the default, and is said", () => {
