@@ -1,4 +1,4 @@
-"""Runs inside Pyodide: what every experiment says of its default state, with few seeds, as lines."""
+"""Runs inside Pyodide: what each experiment says of its default state, with few seeds, as lines."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Runs inside a restored Python: from now on, an import that is not answered at once is an error."""
+"""Runs inside a restored Python: from now on an import that is not answered at once is an error."""
 
 import sys
 
