@@ -39,14 +39,13 @@ export function imported(pyodide) {
  */
 export async function unpacked(fs, zips) {
   const made = new Set();
-  await Promise.all(
-    zips.map(async (zip) => {
-      for (const [path, content] of unzip(await zip)) {
-        const parent = SITE_PACKAGES + path.slice(0, path.lastIndexOf("/") + 1);
-        if (!made.has(parent)) fs.mkdirTree(parent);
-        made.add(parent);
-        fs.writeFile(SITE_PACKAGES + path, content, { canOwn: true });
-      }
-    }),
-  );
+  for (const zip of await Promise.all(zips)) {
+    // In their order, not as they come: files are numbered, and a snapshot's memory shall be the same each time.
+    for (const [path, content] of unzip(zip)) {
+      const parent = SITE_PACKAGES + path.slice(0, path.lastIndexOf("/") + 1);
+      if (!made.has(parent)) fs.mkdirTree(parent);
+      made.add(parent);
+      fs.writeFile(SITE_PACKAGES + path, content, { canOwn: true });
+    }
+  }
 }

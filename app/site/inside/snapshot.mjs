@@ -4,7 +4,7 @@
 import { node } from "./worker.mjs";
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { steady } from "./steady.mjs";
+import { keepProxies, steady, unsteady } from "./steady.mjs";
 import { zeroFree } from "./zero.mjs";
 
 const { Downloads } = await import("../../web/download.js");
@@ -21,6 +21,7 @@ const SPARE = 256; // pages that Python has to begin with, besides what it uses:
 const plan = JSON.parse(readFileSync(node.argv[2], "utf8"));
 const runtime = pathToFileURL(`${plan.folder}/`).href;
 
+keepProxies();
 try {
   const { head, memory, length, size, frozen, base } = await make();
   const difference = memory.slice(0, length);
@@ -53,7 +54,7 @@ async function make() {
   const interpreter = new Interpreter(runtime, core);
   const answers = answersOf(plan.libraries, libraries);
   const base = await before(interpreter, answers);
-  steady(); // not earlier: `before` must see what chance does
+  steady();
 
   const batch = downloads.begin(files(PLAIN));
   batch.failed.catch(fail);
@@ -126,6 +127,7 @@ async function before(interpreter, answers) {
   };
   const start = { options: {}, answers: { "/python_stdlib.zip": async () => new Response(), ...answers }, around };
   for (let time = 0; time < 3; time++) {
+    unsteady(time);
     await interpreter.start(start).catch((fault) => {
       if (fault !== enough) throw fault;
     });
