@@ -27,7 +27,7 @@ from app.ui.numbers import significant, with_error
 DEEPEST = 48
 WIDTHS = (32, 64, 128, 256)
 WIDE = 768  # the width of the article that makes the claim, and of BERT base
-WIDE_SEEDS = 4  # 57 million parameters each
+WIDE_SEEDS = 4
 LOSS = replace(OPTIONS["loss"], default="linear")
 
 

@@ -6,7 +6,10 @@ import pytest
 
 from app.experiments.attenuation import Attenuation
 from app.probes import attenuation
+from app.probes.draws import stack_config
+from app.probes.options import validated
 from app.ui.numbers import significant, with_error
+from app.ui.strings import strings
 from tests.experiments.helpers import finish, words
 from tests.experiments.layered import WIRINGS, holds, last, rested, stack
 
@@ -62,7 +65,7 @@ def test_the_sentence_reads_both_wirings_the_claim_and_how_far_they_are_apart(st
 
 
 def test_the_article_s_width_is_measured_when_asked_for_and_can_be_stopped(monkeypatch):
-    monkeypatch.setattr("app.experiments.attenuation.WIDE", 128)  # 57 million parameters take long
+    monkeypatch.setattr("app.experiments.attenuation.WIDE", 128)  # the real one takes long
     experiment = rested(Attenuation, SMALL)
     chart = experiment.charts["measured"]
     assert chart.data("post_ln_wide") == {"x": [], "y": []}
@@ -86,6 +89,20 @@ def test_the_article_s_width_is_measured_when_asked_for_and_can_be_stopped(monke
     finish(experiment)
     assert chart.data("post_ln_wide") == {"x": [], "y": []}
     assert "were removed" in words(experiment, "notice")
+
+
+@pytest.mark.parametrize(
+    ("language", "unit", "word"), [("en", 1e6, "million"), ("zh-Hans", 1e8, "亿")]
+)
+def test_the_button_says_how_many_parameters_the_article_s_width_has(language, unit, word):
+    experiment = Attenuation(language)
+    run = next(run for run in experiment.runs if run.action == "widen")
+    config = validated(run.config(experiment.values), attenuation.TAKES)
+    stack = stack_config(config, config["depth"])
+    parameters = stack.depth * sum(sublayer.size for sublayer in stack.sublayers)
+    said = strings(language)("action.widen.help")
+    assert f"{float(f'{parameters:.2g}') / unit:g} {word}" in said
+    assert f"N = {stack.depth}" in said
 
 
 def test_one_seed_has_no_uncertainty():
