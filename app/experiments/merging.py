@@ -137,7 +137,7 @@ class Merging(Profiles):
 
     def details(self) -> list[tuple[str, str]]:
         texts = [
-            (f"merging.details.{key}", self.say(f"merging.details.{key}_text"))
+            (f"merging.details.{key}", self.say(f"merging.details.{key}_text", tolerance=TOLERANCE))
             for key in ("merged", "error", "effective")
         ]
         return self.about(self.result, *texts, theory=False)
