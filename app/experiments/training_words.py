@@ -102,10 +102,12 @@ def _collapse(say: Strings, now: Shown, answers: Answers) -> Iterator[str]:
 
 
 def _where_the_contrast_is(say: Strings, now: Shown) -> Iterator[str]:
-    """Another text sticks at another rate: say where, to whoever has only changed the text."""
+    """Each text sticks at a rate of its own: say at which, where only text and rate matter. Of
+    another depth or optimizer it is not known."""
     config = now.result.config
-    rate = CONTRAST[config["text"]]
-    if now.verdict("post_ln") == "learns" and config["rate"] < rate:
+    rate, known = CONTRAST[config["text"]], recorded.contrast(config["text"]).result.config
+    alike = all(config[name] == known[name] for name in ("depth", "optimizer"))
+    if alike and now.verdict("post_ln") == "learns" and config["rate"] < rate:
         yield say("training.higher_rate", rate=f"{rate:g}")
 
 

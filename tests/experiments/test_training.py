@@ -1,13 +1,17 @@
 """Training live: three runs that grow together, stop, go on, end with their settings, and stay."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from app.experiments import recorded
 from app.experiments.training import Training
-from app.experiments.training_answers import QUANTITIES, RUNS, seen
+from app.experiments.training_answers import QUANTITIES, RUNS, Answers, Shown, seen
+from app.experiments.training_words import reading
 from app.nn.training import COLLAPSED, CUT_OFF
 from app.probes import training as probe
+from app.ui.strings import strings
 from tests.experiments.helpers import words
 
 SHORT = {"steps": "20", "depth": "2"}
@@ -48,6 +52,19 @@ def until(experiment, done):
         experiment.step()
     experiment.step()  # draws
     return experiment
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [({}, True), ({"depth": 12}, False), ({"optimizer": "sgd"}, False), ({"rate": 0.01}, False)],
+)
+def test_a_higher_rate_is_named_only_where_it_is_known_to_part_the_runs(more, said):
+    known = recorded.contrast("en").result
+    summary = {**known.summary, "post_ln": {**known.summary["post_ln"], "verdict": "learns"}}
+    config = {**known.config, "rate": 0.003, **more}
+    now = Shown(replace(known, config=config, summary=summary), "trained")
+    sentences = list(reading(strings("en"), Answers(config, now, None)))
+    assert (strings("en")("training.higher_rate", rate="0.01") in sentences) is said
 
 
 # ---------------------------------------------------------------- before anything is pressed
