@@ -170,7 +170,7 @@ class Block(Experiment):
                 say(
                     "block.in_model",
                     model=model.name,
-                    parameters=_short(of_model[stage].parameters),
+                    parameters=short(of_model[stage].parameters),
                     share=self._percent(of_model[stage].all_parameters / total(model)),
                 )
             )
@@ -225,8 +225,8 @@ class Block(Experiment):
                     str(model.heads),
                     _depth(model),
                     whole(model.vocabulary),
-                    _short(total(model)),
-                    _short(model.published),
+                    short(total(model)),
+                    short(model.published),
                     self._source(model),
                 ]
                 for model in MODELS
@@ -265,10 +265,10 @@ class Block(Experiment):
         if count.times == 0:
             return ["–", "0", "–", "–"]
         return [
-            _short(count.parameters),
+            short(count.parameters),
             str(count.times),
             self._percent(count.all_parameters / everything),
-            _short(count.operations * self.stack.tokens),
+            short(count.operations * self.stack.tokens),
         ]
 
     def _stage(self, stage: str) -> str:
@@ -293,9 +293,11 @@ def _depth(model: Model) -> str:
     return f"{model.layers} + {model.decoder}" if model.decoder else str(model.layers)
 
 
-def _short(number: float) -> str:
+def short(number: float) -> str:
     """9,216, then 24.6 k, 124 M, 8.03 G: three digits at most, with a prefix of the SI."""
-    for power, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= max(power, 1e4):
-            return f"{number / power:.3g} {prefix}"
-    return whole(int(number))
+    if number < 1e4:
+        return whole(int(number))
+    rounded = float(f"{number:.3g}")  # 999,600 is 1 M, not 1,000 k
+    prefixes = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+    power, prefix = next(each for each in prefixes if rounded >= each[0])
+    return f"{rounded / power:.3g} {prefix}"

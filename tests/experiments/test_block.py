@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.experiments import block_counts
-from app.experiments.block import TINY, Block
+from app.experiments.block import TINY, Block, short
 from app.experiments.block_counts import STAGES, of_model, of_stack, total
 from app.experiments.models import MODELS, Model
 from app.nn import ops
@@ -100,6 +100,14 @@ def test_totals_that_are_published_exactly_are_met_exactly() -> None:
     assert round((total(gemma) - embedding) / 1e6) == 8324
     assert total(by_name["GPT-3 175B"]) == pytest.approx(175.0e9, rel=0.003)
     assert total(by_name["GPT-2 small"]) == pytest.approx(124.4e6, rel=0.002)
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [(9999, "9,999"), (24_576, "24.6 k"), (999_600, "1 M"), (124e6, "124 M"), (8.03e9, "8.03 G")],
+)
+def test_large_numbers_have_three_digits_and_a_prefix(number: float, written: str) -> None:
+    assert short(number) == written
 
 
 def test_a_decoder_layer_attends_twice() -> None:
