@@ -13,7 +13,7 @@ from functools import cache
 from html import escape
 from typing import Any
 
-from app.probes import attenuation, depth, norms, sensitivity
+from app.probes import attenuation, neighbours, norms, sensitivity
 from app.probes.theory import sensitivity_curve
 from app.ui.strings import Strings
 from app.ui.theme import SERIES
@@ -149,7 +149,7 @@ def _attenuated() -> Mapping[str, Any]:
 
 @cache
 def _changes() -> Mapping[str, Any]:
-    return _last(depth.measure({"seeds": 12}))
+    return _last(neighbours.measure({"seeds": 12}))
 
 
 def _last(results: Iterable[Any]) -> Mapping[str, Any]:
