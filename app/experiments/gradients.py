@@ -23,7 +23,6 @@ from app.experiments.gradients_words import (
     not_finite,
     slopes_table,
     what_ran,
-    with_se,
 )
 from app.experiments.tables import result_table
 from app.probes import gradients
@@ -31,7 +30,7 @@ from app.probes.options import OPTIONS
 from app.ui.controls import Control, number, select, slider, switch
 from app.ui.figures import Chart
 from app.ui.markup import Table
-from app.ui.numbers import significant
+from app.ui.numbers import significant, with_error
 
 WIDTHS = (32, 64, 128, 256)
 SEEDS = (1, 2, 4, 8, 16, 24, 48, 96)
@@ -114,7 +113,7 @@ class Gradients(Experiment):
         ratios = [answers.ratio(wiring) for wiring in WIRINGS]
         if not all(math.isfinite(ratio["geomean"]) for ratio in ratios):
             return []
-        post, pre = (with_se(ratio["geomean"], ratio["geomean_se"]) for ratio in ratios)
+        post, pre = (with_error(ratio["geomean"], ratio["geomean_se"]) for ratio in ratios)
         return [
             self.say(
                 "gradients.ratio",
@@ -129,14 +128,15 @@ class Gradients(Experiment):
     def _shape(self) -> list[str]:
         """Whether each profile is flat, rises or falls, as far as its error tells."""
         say, answers = self.say, self.answers
-        verdicts = {wiring: verdict(answers.per_layer(wiring)) for wiring in WIRINGS}
+        slopes = {wiring: answers.per_layer(wiring) for wiring in WIRINGS}
+        verdicts = {wiring: verdict(slope) for wiring, slope in slopes.items()}
         if "unknown" in verdicts.values():
             return []
         clauses = {
             wiring: say(
                 f"gradients.shape.{verdicts[wiring]}",
                 wiring=say(f"wiring.{wiring}"),
-                slope=with_se(**answers.per_layer(wiring)),
+                slope=with_error(slopes[wiring]["mean"], slopes[wiring]["se"]),
             )
             for wiring in WIRINGS
         }

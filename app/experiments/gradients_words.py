@@ -25,8 +25,8 @@ def exponents(say: Strings, last: Result) -> list[str]:
         return not_finite(say, last, "depth")
     depths = last.columns["depth"]
     known = {
-        "post": with_se(slopes["post_ln"]["mean"], slopes["post_ln"]["se"]),
-        "pre": with_se(slopes["pre_ln"]["mean"], slopes["pre_ln"]["se"]),
+        "post": with_error(slopes["post_ln"]["mean"], slopes["post_ln"]["se"]),
+        "pre": with_error(slopes["pre_ln"]["mean"], slopes["pre_ln"]["se"]),
         "matrix": in_words(last.config["matrix"]),
         "first": depths[0],
         "last": depths[-1],
@@ -62,10 +62,6 @@ def not_finite(say: Strings, result: Result, rows: str) -> list[str]:
 def theory(slope: Mapping[str, float]) -> str:
     """A theoretical exponent: what rounding leaves of a zero is zero."""
     return significant(round(slope["theory"], 3))
-
-
-def with_se(mean: float, se: float) -> str:
-    return with_error(mean, se)
 
 
 def slopes_table(say: Strings, answers: Answers) -> Table:

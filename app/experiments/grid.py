@@ -8,7 +8,7 @@ from html import escape
 
 from app.experiments import recorded
 from app.experiments.experiment import Experiment
-from app.experiments.grid_figures import GridLosses, GridSigns, Pair
+from app.experiments.grid_figures import WIRINGS, GridLosses, GridSigns, Pair
 from app.experiments.recorded import Cell
 from app.experiments.training_answers import QUANTITIES, WHAT
 from app.experiments.training_words import provenance
@@ -21,7 +21,6 @@ from app.ui.markup import Table
 from app.ui.numbers import significant
 from app.ui.strings import Strings
 
-WIRINGS = ("post_ln", "pre_ln")
 DEPTHS = tuple(recorded.grid().depths)
 RATES = tuple(sorted({run.rate for run in recorded.grid().runs}))
 WARMUPS = tuple(recorded.grid().warmups)

@@ -14,6 +14,7 @@ from app.ui.scales import finite, log_range, log_ticks, nice_ceiling
 from app.ui.strings import Strings
 from app.ui.theme import SERIES
 
+WIRINGS = ("post_ln", "pre_ln")
 SEEDS = 3  # drawn; a test holds it to the grid's
 
 
@@ -36,17 +37,16 @@ class GridCurves(Chart):
         self.say = say
         self.upright("warmup")
         self.line("rule", RULE)
-        for wiring, series in SERIES.items():
-            if wiring not in ("post_ln", "pre_ln"):
-                continue
+        for wiring in WIRINGS:
+            series = SERIES[wiring]["measured"]
             for seed in range(SEEDS):
-                self.line(f"{wiring}_{seed}", series["measured"], line_width=1.2, line_alpha=0.7)
-            self.points(f"{wiring}_points", series["measured"])
+                self.line(f"{wiring}_{seed}", series, line_width=1.2, line_alpha=0.7)
+            self.points(f"{wiring}_points", series)
         self.legend(
             {
                 **{
                     wiring: ((f"{wiring}_0", f"{wiring}_points"), say(f"wiring.{wiring}"))
-                    for wiring in ("post_ln", "pre_ln")
+                    for wiring in WIRINGS
                 },
                 "rule": (("rule",), ""),
             }

@@ -22,11 +22,10 @@ from app.experiments.served_view import Served, html_pane, tex
 from app.nn.wirings import WIRINGS
 from app.text import Directive
 from app.ui import diagram, theme
-from app.ui.strings import CONVERTED, FOLDER, LANGUAGES, Strings, strings
+from app.ui.strings import FOLDER, LANGUAGES, WRITTEN, Strings, strings
 
 pn: Any = panel  # which has no types
 
-WRITTEN = [language for language in LANGUAGES if language != CONVERTED]
 _PAGE = "body { background: var(--nl-paper); color: var(--nl-ink); }"
 _CUT = re.compile(r"<!--experiment (\w+)-->")
 

@@ -10,13 +10,13 @@ from app.experiments.experiment import Experiment
 from app.experiments.grid import (
     DEPTHS,
     WARMUPS,
-    WIRINGS,
     depth_switch,
     grid_details,
     grid_table,
     warmup_in_words,
     warmup_option,
 )
+from app.experiments.grid_figures import WIRINGS
 from app.experiments.recorded import Cell
 from app.experiments.training_figures import OF_RUN, RULE
 from app.ui.controls import Control, switch
@@ -150,7 +150,7 @@ class Sweep(Experiment):
         }
         post, pre = (of[wiring].best[1].losses for wiring in WIRINGS)
         overlap = post[0] <= pre[-1] and pre[0] <= post[-1]
-        words = {wiring: f"{_span(self.say, of[wiring])}" for wiring in WIRINGS}
+        words = {wiring: _span(self.say, of[wiring]) for wiring in WIRINGS}
         return self.say("sweep.level" if overlap else "sweep.apart", **words)
 
 

@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple
 
 from app.experiments.gradients_answers import WIRINGS, exponent
 from app.experiments.theorem_figures import EXPONENT, bound_shape, wider_theory
+from app.nn.ops import HEAD_WIDTH
 from app.probes.result import Result
 from app.ui import markup
 from app.ui.numbers import percent, significant, with_error
 from app.ui.strings import Strings
 
-HEAD = 16  # entries of a head of softmax attention
 CLOSE = 0.1  # of a curve for d → ∞: up to there a width counts as large
 
 # Read off Xiong et al. 2020, Figure 3(c): Pre-LN's last gradient in stacks of 6 and of 14 layers.
@@ -36,7 +36,7 @@ def assumptions(say: Strings, last: Result) -> list[Assumption]:
     uniform, width = config["attention"] == "uniform", config["width"]
     found = [
         _one(say, "uniform", uniform),
-        _one(say, "head", uniform, heads=width // HEAD),
+        _one(say, "head", uniform, heads=width // HEAD_WIDTH),
         _one(say, "square", config["ff"] == 1, ff=config["ff"]),
         _one(say, "xavier", True),
         _one(say, "norm", True),
