@@ -98,10 +98,11 @@ class Attenuation(Profiles):
         ]
 
     def _falls(self) -> list[str]:
-        """Where Post-LN's gradient is shortest, if that is neither at the first nor the last."""
+        """Where Post-LN's gradient is shortest, if that is neither at the first nor the last, and
+        there are positions to average over."""
         column = self.result.columns["post_ln_geomean"]
         least = min(range(len(column)), key=lambda row: column[row])
-        if not 0 < least < len(column) - 1:
+        if self.values["tokens"] == 1 or not 0 < least < len(column) - 1:
             return []
         return [
             self.say(

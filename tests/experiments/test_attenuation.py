@@ -111,7 +111,8 @@ def test_one_seed_has_no_uncertainty():
     assert "±" not in sentence
 
 
-def test_a_single_layer_has_no_place_where_it_falls():
-    sentence = words(rested(Attenuation, {**SMALL, "depth": "1"}), "sentence")
+@pytest.mark.parametrize("state", [{"depth": "1"}, {"tokens": "1", "depth": "12", "seeds": "8"}])
+def test_with_a_single_layer_or_position_nothing_is_put_down_to_averaging(state):
+    sentence = words(rested(Attenuation, {**SMALL, **state}), "sentence")
     assert "averaging" not in sentence
-    assert "N = 1" in sentence
+    assert f"N = {state['depth']}" in sentence
