@@ -89,7 +89,7 @@ class Gradients(Experiment):
             *self._shape(),
             *self._decoder(),
             *exponents(say, answers.last),
-            *([say("gradients.one_seed")] if one_seed else []),
+            *([say("experiment.one_seed")] if one_seed else []),
             *([] if answers.has_theory else [say("gradients.no_theory")]),
         ]
 

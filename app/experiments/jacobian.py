@@ -84,7 +84,7 @@ class Jacobian(Experiment):
                 none=none,
                 inverse=significant(1 / deviation),
             ),
-            *([say("profiles.one_seed")] if self.measured.total == 1 else []),
+            *([say("experiment.one_seed")] if self.measured.total == 1 else []),
         ]
 
     def tables(self) -> list[Table]:

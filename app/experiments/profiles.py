@@ -191,7 +191,7 @@ class Profiles(Experiment):
                     )
                 )
         if result.done == 1 and not work.running:
-            said.append(self.say("profiles.one_seed"))
+            said.append(self.say("experiment.one_seed"))
         return said
 
     def about(

@@ -81,7 +81,7 @@ class Sensitivity(Experiment):
         return [
             *self._not_finite(),
             *self._comparison(),
-            *([say("sensitivity.one_seed")] if self._rests_on_one_seed() else []),
+            *([say("experiment.one_seed")] if self._rests_on_one_seed() else []),
             laws.sentence(say, answers.depth, answers.laws),
             *([] if answers.wide else [say("sensitivity.geometric", width=WIDE)]),
             *([] if answers.has_theory else [say("sensitivity.no_theory")]),

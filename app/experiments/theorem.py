@@ -68,7 +68,7 @@ class Theorem(Experiment):
             *not_finite(say, last, "depth"),
             *agreement(say, last),
             *reading(say, last, self.values["term"]),
-            *([say("gradients.one_seed")] if one_seed else []),
+            *([say("experiment.one_seed")] if one_seed else []),
         ]
 
     def extra_parts(self) -> dict[str, str]:

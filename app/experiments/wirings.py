@@ -110,7 +110,7 @@ class Wirings(Experiment):
             return [say("wirings.not_finite", wiring=self._named(wiring), depth=depth)]
         return [
             self._exponents(),
-            *([say("wirings.one_seed")] if one_seed else self._verdict()),
+            *([say("experiment.one_seed")] if one_seed else self._verdict()),
             *self._gradients(),
             *self._what_ran(),
         ]

@@ -193,7 +193,7 @@ def test_every_control_changes_the_sentence() -> None:
 @pytest.mark.parametrize("language", ["en", "zh-Hans"])
 def test_one_seed_has_no_uncertainty_and_says_so(language: str) -> None:
     sentence = words(shown({"width": "32", "seeds": "1"}, language), "sentence")
-    assert strings(language)("gradients.one_seed") in sentence
+    assert strings(language)("experiment.one_seed") in sentence
     assert "±" not in sentence
     assert "nan" not in sentence.lower()
     assert strings(language)("theorem.both") not in sentence
