@@ -68,10 +68,19 @@ export class Client {
     if (this.#handlers) news(this.#handlers);
   }
 
+  /** Let the worker's own small scripts come; it does nothing before it is started. */
+  prepare() {
+    this.#worker ??= this.#made();
+  }
+
   /** Start Python; sessions may be opened before it is up. */
   start() {
+    this.prepare();
+    this.#worker?.postMessage({ type: "boot", ...this.runtime, fresh: this.#fresh });
+  }
+
+  #made() {
     const worker = this.makeWorker();
-    this.#worker = worker;
     worker.onmessage = ({ data }) => {
       if (worker !== this.#worker) return; // an ended worker's last words
       const message = fromWorker(data);
@@ -87,7 +96,7 @@ export class Client {
       console.error("worker:", event.message ?? "could not be loaded");
       this.#fail("worker.js");
     };
-    worker.postMessage({ type: "boot", ...this.runtime, fresh: this.#fresh });
+    return worker;
   }
 
   /** Start again after a failure, past whatever the browser has stored. */

@@ -25,7 +25,10 @@ export const client = new Client(
 /** Whether this browser can run Python at all; where not, shell.js has said so. */
 export const able = document.documentElement.dataset.tooOld === undefined;
 
-if (able) void figuresAreHere().then(() => client.start());
+if (able) {
+  client.prepare();
+  void figuresAreHere().then(() => client.start());
+}
 
 /**
  * Once the scripts that paint the figures have come, or failed to: on a slow line Python's many bytes

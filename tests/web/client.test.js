@@ -318,3 +318,13 @@ test("a reset takes back what was pressed before Python was up, and is not press
   session.press("reset");
   assert.deepEqual(wires[0].of("press").map(({ action }) => action), ["reset"]);
 });
+
+test("a worker that was prepared is the one that is started", () => {
+  wires = [];
+  const early = new Client(() => wires[wires.push(new Wire()) - 1], { runtime: "here/", files: FILES });
+  early.prepare();
+  assert.deepEqual(wires[0].sent, []);
+  early.start();
+  assert.equal(wires.length, 1);
+  assert.equal(wires[0].of("boot").length, 1);
+});
