@@ -281,6 +281,12 @@ class Experiment(ABC):
         hidden = "d" if config["ff"] == 1 else f"{config['ff']}·d"
         return self.say("experiment.details.stack", **config, hidden=hidden)
 
+    def attention_in_words(self, config: Mapping[str, Any], *, curves: bool = False) -> str:
+        """`curves`: uniform attention has theory curves here, and softmax is said to have none."""
+        kind = config["attention"]
+        ending = "_no_curve" if curves and kind == "softmax" else ""
+        return self.say(f"experiment.details.{kind}{ending}")
+
     def seeds_in_words(self, config: Mapping[str, Any]) -> str:
         return self.say("experiment.details.from_seed", n=config["seeds"], seed=config["seed"])
 

@@ -102,7 +102,7 @@ def what_ran(experiment: Experiment, config: Mapping[str, Any]) -> list[tuple[st
         ("experiment.details.stacks", experiment.stack_in_words(config)),
         ("gradients.details.kind", say(f"gradients.details.kind_{config['stack']}")),
         ("gradients.details.memory", say(f"gradients.details.memory_{memory}")),
-        ("experiment.details.attention", say(f"gradients.details.{config['attention']}")),
+        ("experiment.details.attention", experiment.attention_in_words(config)),
         ("gradients.details.loss", say(f"gradients.details.loss_{config['loss']}")),
         ("experiment.details.seeds", experiment.seeds_in_words(config)),
         ("gradients.details.last", say("gradients.details.last_text")),

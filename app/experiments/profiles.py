@@ -205,7 +205,7 @@ class Profiles(Experiment):
         say, config = self.say, result.config
         pairs = [
             ("experiment.details.stacks", self.stack_in_words(config)),
-            ("experiment.details.attention", say(f"profiles.details.{config['attention']}")),
+            ("experiment.details.attention", self.attention_in_words(config, curves=True)),
             ("experiment.details.seeds", self.seeds_in_words(config)),
             *more,
             ("profiles.details.center", say(f"profiles.details.center_{center}")),

@@ -179,7 +179,7 @@ class Sensitivity(Experiment):
         center = "center_mean" if answers.wide else "center_geomean"
         pairs = [
             ("experiment.details.stacks", self.stack_in_words(config)),
-            ("experiment.details.attention", say(f"sensitivity.details.{attention}")),
+            ("experiment.details.attention", self.attention_in_words(config, curves=True)),
             ("experiment.details.seeds", self.seeds_in_words(config)),
             ("sensitivity.details.estimate", estimate),
             ("sensitivity.details.measured", measured),
@@ -187,5 +187,5 @@ class Sensitivity(Experiment):
             ("experiment.details.version", NUMBERS_VERSION),
         ]
         if answers.has_theory:
-            pairs.insert(-1, ("sensitivity.details.theory", say("sensitivity.details.theory_text")))
+            pairs.insert(-1, ("profiles.details.theory", say("profiles.details.theory_text")))
         return [(say(key), text) for key, text in pairs]

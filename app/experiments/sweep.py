@@ -102,7 +102,7 @@ class Sweep(Experiment):
                 **{wiring: self._clause(wiring) for wiring in WIRINGS},
             ),
             self._best(),
-            say("sweep.yardstick", unigram=significant(grid.unigram)),
+            say("recorded.yardstick", unigram=significant(grid.unigram)),
             say("sweep.limits", seeds=len(grid.config["seed"]), steps=grid.steps[-1]),
         ]
 

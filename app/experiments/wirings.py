@@ -209,7 +209,7 @@ class Wirings(Experiment):
         change = say("wirings.details.changes_text", change=self.percent(config["change"]))
         pairs = [
             ("experiment.details.stacks", self.stack_in_words(config)),
-            ("experiment.details.attention", say(f"wirings.details.{config['attention']}")),
+            ("experiment.details.attention", self.attention_in_words(config)),
             ("experiment.details.seeds", seeds),
             ("wirings.details.changes", change),
             ("wirings.details.power", say("wirings.details.power_text")),
