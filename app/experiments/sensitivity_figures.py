@@ -8,7 +8,8 @@ from dataclasses import replace
 from app.experiments import laws
 from app.experiments.sensitivity_answers import DEEPEST, WIRINGS, Answers
 from app.experiments.tables import rows_at
-from app.ui.figures import Chart, apart, finite, layer_ticks, nice_ceiling
+from app.ui.figures import Chart
+from app.ui.scales import apart, finite, layer_ticks, nice_ceiling
 from app.ui.strings import Strings
 from app.ui.theme import SERIES
 

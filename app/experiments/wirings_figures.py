@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from app.experiments.wirings_answers import BASE
 from app.probes.result import Result
-from app.ui.figures import Chart, apart, finite, layer_ticks
-from app.ui.scales import depth_ticks, log_range
+from app.ui.figures import Chart
+from app.ui.scales import apart, depth_ticks, finite, layer_ticks, log_range
 from app.ui.strings import Strings
 from app.ui.theme import SERIES
 

@@ -16,10 +16,8 @@ from bokeh.models.glyphs import VArea
 from bokeh.plotting import figure
 
 from app.ui import theme
-from app.ui.scales import apart, finite, layer_ticks, log_ticks, nice_ceiling, sound
+from app.ui.scales import log_ticks, sound
 from app.ui.theme import Series
-
-__all__ = ["NEUTRAL", "Chart", "apart", "finite", "layer_ticks", "nice_ceiling"]
 
 Column = Sequence[float] | Sequence[str]
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 from bokeh.document import Document
 
-from app.ui.figures import Chart, apart, finite, layer_ticks, nice_ceiling
+from app.ui.figures import Chart
+from app.ui.scales import apart, finite, layer_ticks, nice_ceiling
 from app.ui.theme import SERIES
 
 
