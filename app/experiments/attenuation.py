@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from app.experiments.attenuation_figures import Claim, Measured
-from app.experiments.experiment import Run, State
 from app.experiments.profiles import (
     Profiles,
     View,
@@ -16,6 +15,7 @@ from app.experiments.profiles import (
     stack_of,
 )
 from app.experiments.tables import result_table
+from app.experiments.work import Run, State
 from app.probes import attenuation
 from app.probes.options import OPTIONS
 from app.probes.result import Result

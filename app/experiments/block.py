@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from app.experiments import block_counts
 from app.experiments.block_counts import STAGES, Count, of_model, of_stack, total
-from app.experiments.experiment import Experiment, Run
+from app.experiments.experiment import Experiment
 from app.experiments.models import MODELS, Model
+from app.experiments.work import Run
 from app.nn import stack, wirings
 from app.nn.stack import StackConfig
 from app.nn.wirings import WIRINGS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.experiments.experiment import Run, State
 from app.experiments.profiles import (
     WIRINGS,
     Profile,
@@ -16,6 +15,7 @@ from app.experiments.profiles import (
     state_ticks,
 )
 from app.experiments.tables import result_table
+from app.experiments.work import Run, State
 from app.probes import neighbours
 from app.ui.controls import Control
 from app.ui.figures import Chart

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from app.experiments.experiment import Experiment, Run
+from app.experiments.experiment import Experiment
 from app.experiments.gradients_answers import (
     STACK,
     WIRINGS,
@@ -25,6 +25,7 @@ from app.experiments.gradients_words import (
     what_ran,
 )
 from app.experiments.tables import result_table
+from app.experiments.work import Run
 from app.probes import gradients
 from app.probes.options import OPTIONS
 from app.ui.controls import Control, number, select, slider, switch

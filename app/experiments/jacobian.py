@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from app.experiments.experiment import Experiment, Run
+from app.experiments.experiment import Experiment
 from app.experiments.profiles import ALONE, LAW, SEEDS, among, version
 from app.experiments.tables import result_table
+from app.experiments.work import Run
 from app.nn import ops
 from app.probes import jacobian
 from app.probes.options import OPTIONS

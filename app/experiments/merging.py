@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from app.experiments.experiment import Run, State
 from app.experiments.merging_figures import Errors, Groups
 from app.experiments.profiles import (
     WIRINGS,
@@ -17,6 +16,7 @@ from app.experiments.profiles import (
     stack_of,
 )
 from app.experiments.tables import result_table
+from app.experiments.work import Run, State
 from app.probes import depth
 from app.probes.options import OPTIONS, Option
 from app.ui.controls import Control, slider, switch

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.experiments.experiment import Run
 from app.experiments.profiles import (
     RULE,
     Profile,
@@ -15,6 +14,7 @@ from app.experiments.profiles import (
     stack_of,
 )
 from app.experiments.tables import result_table
+from app.experiments.work import Run
 from app.probes import norms
 from app.ui.controls import Control
 from app.ui.figures import Chart

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import ClassVar
 
 from app.experiments import published_values
-from app.experiments.experiment import Experiment, Run
+from app.experiments.experiment import Experiment
 from app.experiments.profiles import WIRINGS
 from app.experiments.published_values import BERT_LOSS, PAPER, REPORTS, Report, Value
+from app.experiments.work import Run
 from app.probes.options import Option
 from app.ui.controls import Control, select
 from app.ui.figures import Chart

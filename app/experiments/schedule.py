@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from app.experiments.experiment import Experiment, Run
+from app.experiments.experiment import Experiment
 from app.experiments.schedule_figures import Rates
 from app.experiments.schedule_values import LAST, Rule
+from app.experiments.work import Run
 from app.nn.training import linear_schedule, original_schedule
 from app.probes.options import Option
 from app.ui.controls import Control, slider

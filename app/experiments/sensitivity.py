@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from app.experiments import laws
-from app.experiments.experiment import Experiment, Run, State
+from app.experiments.experiment import Experiment
 from app.experiments.sensitivity_answers import DEEPEST, WIDE, WIRINGS, Answers
 from app.experiments.sensitivity_figures import Changes, Shares
 from app.experiments.tables import result_table, rows_at
+from app.experiments.work import Run, State
 from app.probes import NUMBERS_VERSION, beta, sensitivity
 from app.probes.options import OPTIONS, Option
 from app.ui.controls import Control, number, select, slider, switch

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.experiments.experiment import Experiment, Run, State
+from app.experiments.experiment import Experiment
 from app.experiments.gradients import FFS, SEED_COUNT, SEEDS, WIDTH, WIDTHS
 from app.experiments.gradients_answers import last_config
 from app.experiments.gradients_words import not_finite, what_ran
 from app.experiments.tables import result_table
 from app.experiments.theorem_figures import LIT, Bounds
 from app.experiments.theorem_words import agreement, assumption_list, assumptions, reading
+from app.experiments.work import Run, State
 from app.probes import gradients
 from app.probes.options import OPTIONS, Option
 from app.ui.controls import Control, number, pick, select, switch

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.experiments import recorded
-from app.experiments.experiment import Experiment, Run, State
+from app.experiments.experiment import Experiment
 from app.experiments.training_answers import WHAT, Answers, Shown
 from app.experiments.training_figures import Losses, Signs
 from app.experiments.training_words import (
@@ -18,6 +18,7 @@ from app.experiments.training_words import (
     steps_table,
     verdicts_table,
 )
+from app.experiments.work import Run, State
 from app.nn import language_model
 from app.nn import training as nn_training
 from app.probes import training

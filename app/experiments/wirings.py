@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from app.experiments import laws
-from app.experiments.experiment import Experiment, Run, State
+from app.experiments.experiment import Experiment
 from app.experiments.tables import result_table
 from app.experiments.wirings_answers import BASE, CLEAR, Answers
 from app.experiments.wirings_figures import Changes, Profile
+from app.experiments.work import Run, State
 from app.nn.wirings import WIRINGS
 from app.probes import NUMBERS_VERSION, gradients, wirings
 from app.probes.options import OPTIONS, Option

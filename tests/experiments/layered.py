@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from app.experiments.experiment import Experiment, Run
+from app.experiments.experiment import Experiment
+from app.experiments.work import Run
 from app.probes.result import Result
 from tests.experiments.helpers import finish
 

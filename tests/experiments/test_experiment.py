@@ -11,8 +11,8 @@ from bokeh.document import Document
 from bokeh.document.events import DocumentPatchedEvent
 
 from app import live
-from app.experiments.experiment import Run
 from app.experiments.sensitivity import Sensitivity
+from app.experiments.work import Run
 from app.probes import sensitivity
 from app.probes.result import Result
 from tests.experiments.helpers import SMALL, finish, measured, shown, words

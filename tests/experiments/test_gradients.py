@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.experiments.experiment import Run
 from app.experiments.gradients import Gradients
 from app.experiments.gradients_answers import DEPTHS, WIRINGS, last_config, present, verdict
+from app.experiments.work import Run
 from app.probes import gradients
 from app.probes.result import Result
 from app.ui.numbers import significant, with_error

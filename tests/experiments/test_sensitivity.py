@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.experiments.experiment import Run
 from app.experiments.sensitivity import LARGE, Sensitivity
 from app.experiments.sensitivity_answers import DEEPEST, DEPTHS, WIRINGS
+from app.experiments.work import Run
 from app.probes import beta, sensitivity
 from app.probes.result import Result
 from app.probes.statistics import fits

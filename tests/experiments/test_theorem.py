@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from app.experiments.experiment import Run
 from app.experiments.gradients import Gradients
 from app.experiments.gradients_answers import DEPTHS, WIRINGS
 from app.experiments.theorem import Theorem
 from app.experiments.theorem_figures import LIT, bound_shape, wider_theory
 from app.experiments.theorem_words import furthest_from_theory
+from app.experiments.work import Run
 from app.probes import gradients
 from app.probes.result import Result
 from app.ui.numbers import significant, with_error

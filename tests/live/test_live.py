@@ -15,7 +15,8 @@ from bokeh.document import Document
 from bokeh.plotting import figure
 
 from app import live
-from app.experiments.experiment import Experiment, Run
+from app.experiments.experiment import Experiment
+from app.experiments.work import Run
 from app.probes.options import OPTIONS
 from app.probes.result import Result
 from app.ui.controls import Control, number, slider
