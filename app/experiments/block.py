@@ -23,6 +23,7 @@ from app.ui.numbers import whole
 
 BOTH = ("post_ln", "pre_ln")
 TINY = 0.0001  # of all parameters: smaller shares are not told apart
+EXAMPLE = "GPT-2 small"  # of a published model, in the sentence
 WIDTHS = (32, 64, 128, 256, 512, 768, 1024, 2048, 4096)
 FFS = (1, 2, 4)
 TOKENS = (1, 5, 16, 64, 256, 1024, 4096)
@@ -165,7 +166,7 @@ class Block(Experiment):
             )
         ]
         if stage in ("attention", "ffn"):
-            model = MODELS[2]
+            model = next(model for model in MODELS if model.name == EXAMPLE)
             of_model = self.models[model.name]
             said.append(
                 say(
