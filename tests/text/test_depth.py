@@ -1,9 +1,14 @@
 """What the depth lesson says of merging and of the effective depth."""
 
+import re
 from functools import cache
 from typing import Any
 
+import pytest
+
 from app.probes import depth
+from app.ui.strings import WRITTEN
+from tests.text.texts import LESSONS
 
 
 @cache
@@ -29,3 +34,9 @@ def test_merging_costs_little_deep_in_pre_ln_and_most_in_its_first_layers() -> N
     assert max(errors["pre_ln"][12:]) < 0.12 < 0.2 < min(errors["pre_ln"][:4])
     assert min(errors["post_ln"]) > 0.2
     assert min(errors["post_ln"][18:]) > max(errors["post_ln"][:4])
+
+
+@pytest.mark.parametrize("language", WRITTEN)
+def test_the_tolerance_that_the_text_names_is_the_probe_s(language: str) -> None:
+    text = (LESSONS / "depth" / f"{language}.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"0\.\d+", text)) == {f"{depth.TOLERANCE:g}"}

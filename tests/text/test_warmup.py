@@ -63,6 +63,14 @@ def loss(**where: Any) -> float:
     return mean(run["validation"] for run in of(**where))
 
 
+def test_the_grid_is_as_large_as_the_text_says() -> None:
+    depths, warmups, seeds = ({run[of] for run in runs()} for of in ("depth", "warmup", "seed"))
+    assert (len(depths), len(warmups), len(seeds)) == (2, 3, 3)
+    assert [len(rates(depth)) for depth in depths] == [5, 5]
+    said = "two depths, five rates each, three lengths of warm-up, three seeds a cell"
+    assert said in text("en")
+
+
 def test_pre_ln_learns_in_every_cell() -> None:
     assert {run["verdict"] for run in of(wiring="pre_ln")} == {"learns"}
 
