@@ -9,6 +9,7 @@ from app.probes import NUMBERS_VERSION
 from app.probes.options import OPTIONS
 from app.probes.result import Result, csv_of, csv_rows
 from app.ui import markup
+from app.ui.numbers import unadorned
 
 if TYPE_CHECKING:
     from app.experiments.experiment import Experiment
@@ -63,7 +64,8 @@ def _commented(lines: Iterable[str]) -> str:
 
 
 def _table(table: markup.Table) -> str:
-    return csv_rows([name for name, _ in table.columns], table.rows)
+    rows = [[unadorned(cell) for cell in row] for row in table.rows]
+    return csv_rows([name for name, _ in table.columns], rows)
 
 
 def _text(name: str, value: Any) -> str:

@@ -1,9 +1,15 @@
 """Numbers as readers see them: the same few digits in every sentence, table and language."""
 
 import math
+import re
 
 _MINUS = "\N{MINUS SIGN}"
-_SUPERSCRIPT = str.maketrans("-0123456789", "\N{SUPERSCRIPT MINUS}⁰¹²³⁴⁵⁶⁷⁸⁹")
+_RAISED = "\N{SUPERSCRIPT MINUS}⁰¹²³⁴⁵⁶⁷⁸⁹"
+_SUPERSCRIPT = str.maketrans("-0123456789", _RAISED)
+_ON_THE_LINE = str.maketrans(_RAISED, "-0123456789")
+_WRITTEN = re.compile(
+    rf"({_MINUS})?((?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?)(?: × 10([{_RAISED}]+))?"
+)
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -60,6 +66,18 @@ def percent(share: float) -> str:
 def whole(number: int) -> str:
     """A whole number with its thousands apart: 4,000."""
     return f"{number:,}"
+
+
+def unadorned(text: str) -> str:
+    """A number for readers as one for programs: −1,234.50 as -1234.50, 6.99 × 10⁻⁴ as 6.99e-4.
+
+    Other texts stay as they are."""
+    found = _WRITTEN.fullmatch(text)
+    if found is None:
+        return text
+    sign, digits, power = found.groups()
+    exponent = f"e{power.translate(_ON_THE_LINE)}" if power else ""
+    return f"{'-' if sign else ''}{digits.replace(',', '')}{exponent}"
 
 
 def power_of_ten(value: float) -> str:

@@ -18,6 +18,7 @@ from app.probes import NUMBERS_VERSION
 from app.probes.options import OPTIONS
 from app.probes.result import Result, csv_of
 from app.site.environment import ROOT
+from app.ui.numbers import unadorned
 from tests.experiments.helpers import SMALL, finish, measured, shown, words
 
 
@@ -61,7 +62,17 @@ def test_what_only_draws_gives_its_tables(experiment: Experiment, monkeypatch: A
     comments, (header, *rows) = read(files[0]["text"])
     assert "# seed: 7" in comments
     assert header == [name for name, _ in experiment.tables()[0].columns]
-    assert rows == [list(row) for row in experiment.tables()[0].rows]
+    assert rows == [[unadorned(cell) for cell in row] for row in experiment.tables()[0].rows]
+
+
+def test_what_only_draws_gives_numbers_that_programs_read() -> None:
+    experiment = EXPERIMENTS["schedule"]("en")
+    finish(experiment)
+    (file,) = export.files(experiment)
+    _, (header, *rows) = read(file["text"])
+    assert header[:2] == ["step", "original"]
+    peak = next(row for row in rows if row[0] == "4000")
+    assert float(peak[1]) == pytest.approx(512**-0.5 * 4000**-0.5, rel=1e-3)
 
 
 def test_the_line_for_a_terminal_prints_the_files_own_numbers(

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from app.ui.numbers import percent, r_squared, scientific, significant, whole, with_error
+from app.ui.numbers import percent, r_squared, scientific, significant, unadorned, whole, with_error
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,21 @@ def test_scientific_numbers_always_have_their_power_of_ten(value: float, text: s
 
 def test_whole_numbers_have_their_thousands_apart() -> None:
     assert [whole(4000), whole(100), whole(1_234_567)] == ["4,000", "100", "1,234,567"]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("1,234,567", "1234567"),
+        ("−1,234.50", "-1234.50"),
+        ("6.988 × 10⁻⁴", "6.988e-4"),
+        ("1.23 × 10⁶", "1.23e6"),
+        ("0.025", "0.025"),
+        ("12,34", "12,34"),
+        ("33.2 %", "33.2 %"),
+        ("6 + 6", "6 + 6"),
+        ("Stream x", "Stream x"),
+    ],
+)
+def test_a_number_for_readers_is_one_for_programs(text: str, read: str) -> None:
+    assert unadorned(text) == read
