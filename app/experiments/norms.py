@@ -58,7 +58,7 @@ class Norms(Profiles):
             *self.caveats("norms", range(row + 1)),
             say(
                 "norms.pre",
-                depth=row + 1,
+                layers=say("option.depth.words", n=row + 1, value=row + 1),
                 mean=self.value(self.result, "pre_ln", row),
                 lower=f"{columns['lower'][row]:g}",
                 upper=f"{columns['upper'][row]:g}",
@@ -72,6 +72,7 @@ class Norms(Profiles):
                 low=significant(columns["post_ln_p10"][row]),
                 high=significant(columns["post_ln_p90"][row]),
             ),
+            *([say("norms.alike")] if self.values["tokens"] > 1 else []),
             *([say("norms.softmax")] if softmax else []),
         ]
 

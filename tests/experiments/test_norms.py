@@ -65,6 +65,12 @@ def test_one_seed_has_no_spread_to_speak_of():
     assert "10–90" not in sentence
 
 
+def test_one_layer_is_one_and_a_single_position_is_like_no_other():
+    assert "After N = 1 layer Pre-LN's" in words(rested(Norms, {**SMALL, "depth": "1"}), "sentence")
+    assert "alike" in words(rested(Norms, SMALL), "sentence")
+    assert "alike" not in words(rested(Norms, {**SMALL, "tokens": "1"}), "sentence")
+
+
 def test_softmax_is_outside_the_lemma_and_has_no_curve():
     experiment = rested(Norms, STATES[1])
     assert "assumes uniform attention" in words(experiment, "sentence")
