@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from html import escape
 
 _BETWEEN_HAN = re.compile(r"(?<=[\u4e00-\u9fff）]) (?=[\u4e00-\u9fff])")
-_TIGHT = re.compile(r"(?<=\S) (?=[=+±×≤…%] ?)|(?<= [=+±×≤…]) |(?<=R²) |(?<=ln) (?=N)")
+_TIGHT = re.compile(
+    r"(?<=\S) (?=[=+±×≤…%] ?)|(?<= [=+±×≤…]) |(?<=R²) |(?<=ln) (?=N)|(?<=\d) (?=[kMGTP]\b)"
+)
 
 
 @dataclass(frozen=True)
