@@ -292,6 +292,21 @@ class Lesson:
     def button(self, action: str) -> Locator:
         return self.section.locator(f'[data-slot="button:{action}"] button')
 
+    def press(self, action: str) -> Lesson:
+        """Press a button that starts something, and wait until that has begun; a short run may be
+        over before a waiting eye would see it running."""
+        self.section.evaluate(
+            """section => {
+              window.begun = new Promise((resolve) => {
+                const hear = ({ detail }) => detail.newest && resolve();
+                section.addEventListener("normlab:state", hear);
+              });
+            }"""
+        )
+        self.button(action).click()
+        self.page.evaluate("() => window.begun")
+        return self
+
     def drag(self, option: str, to: float, steps: int) -> None:
         """Drag a slider's handle with the mouse to a share `to` of its track, and let go."""
         handle = self.handle(option)

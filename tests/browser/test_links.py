@@ -42,8 +42,7 @@ def test_the_mark_stays_when_python_never_comes(lesson: Lesson) -> None:
 def test_the_same_link_gives_the_same_digits(lesson: Lesson) -> None:
     def numbers() -> list[object]:
         lesson.open(ASKED).ready()
-        lesson.button("perturb").click()
-        lesson.until(state="computing").settled()
+        lesson.press("perturb").settled()
         return [*map(lesson.part, ("sentence", "table")), lesson.columns("sensitivity")]
 
     first = numbers()

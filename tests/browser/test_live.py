@@ -38,8 +38,7 @@ def test_another_document_than_pythons_is_embedded_afresh_with_the_readers_value
     lesson.settled()
     assert "N = 9" in lesson.part("sentence")
     assert max(lesson.drawn("beta", "post_ln_ffn")["x"]) == pytest.approx(9, abs=0.5)
-    lesson.button("perturb").click()
-    lesson.until(state="computing").settled()
+    lesson.press("perturb").settled()
     assert len(lesson.drawn("sensitivity", "post_ln_measured")["x"]) > 3
 
 
@@ -157,8 +156,7 @@ def test_of_fifty_fast_values_the_last_wins_and_one_computation_follows_the_rele
 
 def test_perturbing_gives_points_near_the_theorys_curve(lesson: Lesson) -> None:
     lesson.open("?sensitivity.depth=6").ready()
-    lesson.button("perturb").click()
-    lesson.until(state="computing").settled()
+    lesson.press("perturb").settled()
     assert "24 seeds" in lesson.part("sentence")
     for wiring in ("post_ln", "pre_ln"):
         measured = lesson.drawn("sensitivity", f"{wiring}_measured")
@@ -192,10 +190,9 @@ def test_stop_ends_a_worker_that_hangs_and_starts_it_again_with_the_same_state(
     lesson: Lesson,
 ) -> None:
     lesson.watch.allowed = ("the worker did not answer",)
-    lesson.open(f"{FEW}&sensitivity.depth=8&sensitivity.seed=3").ready()
+    lesson.open("?sensitivity.seeds=24&sensitivity.depth=8&sensitivity.seed=3").ready()
     before = lesson.part("sentence")
-    lesson.button("perturb").click()
-    lesson.until(state="computing")
+    lesson.press("perturb")
     (worker,) = lesson.page.workers
     worker.evaluate("() => void setTimeout(() => { for (;;); })")
     lesson.button("stop").click()

@@ -32,8 +32,7 @@ def test_three_runs_grow_together_and_end_at_the_probe_s_numbers(training_lesson
           section.addEventListener("normlab:state", ({ detail }) => seen.push(detail.done));
         }"""
     )
-    lesson.button("train").click()
-    lesson.until(state="computing").settled()
+    lesson.press("train").settled()
     grown = lesson.page.evaluate("[...new Set(seen)].filter((done) => done > 0)")
     assert grown == [5, 10, 15]  # and at 20 it is ready
     assert lengths(lesson) == [20, 20, 20]
