@@ -82,7 +82,7 @@ select.bk-input:not([multiple]) { background-image: none; appearance: auto; }
 SWITCH = """
 .bk-input-group { display: flex; flex-wrap: wrap; gap: 4px 16px; }
 label { display: inline-flex; align-items: center; min-height: 40px; gap: 8px; cursor: pointer; }
-.bk-input-group > label:not(:first-child) { margin: 0; }
+.bk-input-group.bk-inline > label:not(:first-child) { margin: 0; }
 input[type="radio"] + span { top: 0; margin: 0; }
 label:has(input:disabled) { cursor: not-allowed; color: var(--nl-muted, #5a606a); }
 input[type="radio"] {
