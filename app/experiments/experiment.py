@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from bokeh.model import Model
@@ -32,6 +32,17 @@ from app.ui.numbers import percent, significant
 from app.ui.strings import Strings, strings
 
 Status = Literal["computing", "ready", "stopped", "error"]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A wiring's layer, drawn below the figures. `when`: the state in which it is shown; "" for
+    always, else an option and its values as in `data-when` ("variant=admin"). `decoder`: the layer
+    of an encoder–decoder's decoder."""
+
+    wiring: str
+    when: str = ""
+    decoder: bool = False
 
 
 class Experiment(ABC):
@@ -103,10 +114,9 @@ class Experiment(ABC):
         return tuple(self.runs[0].config(self.values).get("wiring", ())) if self.runs else ()
 
     @property
-    def diagrams(self) -> Mapping[str, str]:
-        """Names of the wirings that are drawn below, each with the state in which it is shown: ""
-        for always, else an option and its values as in `data-when` ("variant=admin")."""
-        return dict.fromkeys(self.wirings, "")
+    def drawings(self) -> Sequence[Drawing]:
+        """What is drawn below of the wirings that ran."""
+        return [Drawing(wiring) for wiring in self.wirings]
 
     def extra_parts(self) -> dict[str, str]:
         """HTML for places (`data-part`) of the experiment's own board, by place."""

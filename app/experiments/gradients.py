@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.experiments.experiment import Experiment
+from app.experiments.experiment import Drawing, Experiment
 from app.experiments.gradients_answers import (
     STACK,
     WIRINGS,
@@ -69,6 +70,14 @@ class Gradients(Experiment):
     def build_charts(self) -> dict[str, Chart]:
         self.profile, self.last = Profile(self.say), LastLayer(self.say)
         return {"profile": self.profile, "last": self.last}
+
+    @property
+    def drawings(self) -> Sequence[Drawing]:
+        decoder = "stack=decoder|decoder_iid"
+        return [
+            *(Drawing(wiring, "stack=encoder") for wiring in self.wirings),
+            *(Drawing(wiring, decoder, decoder=True) for wiring in self.wirings),
+        ]
 
     def draw(self) -> None:
         profile, last = self.answer("profile"), self.answer("last")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from app.experiments import laws
-from app.experiments.experiment import Experiment
+from app.experiments.experiment import Drawing, Experiment
 from app.experiments.tables import result_table
 from app.experiments.wirings_answers import BASE, CLEAR, Answers
 from app.experiments.wirings_figures import Changes, Profile
@@ -89,8 +89,11 @@ class Wirings(Experiment):
         return {"changes": self.changes, "profile": self.profile}
 
     @property
-    def diagrams(self) -> Mapping[str, str]:
-        return dict.fromkeys(BASE, "") | {name: f"variant={name}" for name in VARIANTS}
+    def drawings(self) -> Sequence[Drawing]:
+        return [
+            *(Drawing(name) for name in BASE),
+            *(Drawing(name, f"variant={name}") for name in VARIANTS),
+        ]
 
     def draw(self) -> None:
         changes, profile = self.answer("changes"), self.answer("profile")

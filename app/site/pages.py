@@ -205,13 +205,15 @@ class Site:
         say = strings(language)
         drawn = [
             {
-                "name": wiring,
-                "title": say(f"wiring.{wiring}"),
-                "when": shown_when(when, shown.stored["state"]) if when else "",
-                "svg": Markup(diagram.diagram(WIRINGS[wiring], say, f"{name}-{wiring}")),
-                "formula": Markup(self._formula_of(wiring, directive)),
+                "name": it.wiring,
+                "title": say(f"wiring.{it.wiring}"),
+                "when": shown_when(it.when, shown.stored["state"]) if it.when else "",
+                "svg": Markup(
+                    diagram.diagram(WIRINGS[it.wiring], say, f"{name}-{place}", decoder=it.decoder)
+                ),
+                "formula": Markup(self._formula_of(it.wiring, directive)),
             }
-            for wiring, when in shown.diagrams.items()
+            for place, it in enumerate(shown.drawings, start=1)
         ]
 
         def board_of(file: str) -> Markup:
@@ -232,7 +234,9 @@ class Site:
             board=board_of(name),
             below=board_of(f"{name}.below"),
             wirings=drawn,
-            code=code.listings(EXPERIMENTS[name], list(shown.diagrams)),
+            code=code.listings(
+                EXPERIMENTS[name], list(dict.fromkeys(it.wiring for it in shown.drawings))
+            ),
             document=_json(shown.stored),
             part={part: Markup(html) for part, html in shown.parts.items()},
         )

@@ -9,7 +9,7 @@ from typing import Any
 import panel as pn
 
 from app import live
-from app.experiments.experiment import Experiment
+from app.experiments.experiment import Drawing, Experiment
 from app.probes.options import OPTIONS, Option
 from app.ui.controls import Control, Pick
 
@@ -31,8 +31,7 @@ class Prerendered:
     """Names of the controls that do not show their value themselves."""
     buttons: Sequence[Control]
     figures: Sequence[Figure]
-    diagrams: Mapping[str, str]
-    """Names of the wirings that are drawn, each with the state in which it is shown."""
+    drawings: Sequence[Drawing]
     parts: Mapping[str, str]
     """HTML of "sentence", "table", "details", "notice"."""
     stored: Mapping[str, Any]
@@ -79,7 +78,7 @@ def prerender(name: str, language: str) -> Prerendered:
             Figure(slot, experiment.captions[slot], int(figure.height or 0))
             for slot, figure in experiment.figures.items()
         ],
-        diagrams=experiment.diagrams,
+        drawings=experiment.drawings,
         parts=experiment.parts(),
         stored={
             **built.stored(),

@@ -27,6 +27,7 @@ from app.ui.strings import Strings
 __all__ = ["DRAWN", "Stage", "diagram", "formula", "stages", "trace"]
 
 DRAWN = tuple(WIRINGS)  # all of them
+DECODER = ("attention", "cross", "ffn")
 
 # Places, in the units of the drawing.
 WIDTH = 216
@@ -40,15 +41,17 @@ _GAP = 20  # between boxes
 _STREAMS = 18  # between two of several streams
 
 
-def diagram(wiring: Wiring, say: Strings, id: str) -> str:
+def diagram(wiring: Wiring, say: Strings, id: str, *, decoder: bool = False) -> str:
     """Inline SVG of one layer (attention, then FFN), with the last norm where the wiring has one.
 
     `id` begins the ids of title and description; unique on the page. Colours come from the style
     sheet. Shapes carry what they show as `data-stage`: x, attention, ffn, norm, sum, final, out.
+    `decoder`: the layer of an encoder–decoder's decoder, with cross-attention between the two
+    (`data-stage` cross); for one stream only.
     """
-    drawing = _Drawing(wiring, say)
+    drawing = _Drawing(wiring, say, DECODER if decoder else SUBLAYERS)
     told = drawing.one_stream() if wiring.streams == 1 else drawing.several_streams()
-    title = say("diagram.title", name=say(f"wiring.{wiring.name}"))
+    title = say(f"diagram.title{'_decoder' if decoder else ''}", name=say(f"wiring.{wiring.name}"))
     return (
         f'<svg class="diagram" data-wiring="{wiring.name}" role="img"'
         f' viewBox="0 {drawing.y - 8:g} {WIDTH} {-drawing.y + 16:g}"'
@@ -62,8 +65,8 @@ def diagram(wiring: Wiring, say: Strings, id: str) -> str:
 class _Drawing:
     """Grows upwards from y = 0: `y` is where the main path has come to, the highest ink."""
 
-    def __init__(self, wiring: Wiring, say: Strings) -> None:
-        self.wiring, self.say = wiring, say
+    def __init__(self, wiring: Wiring, say: Strings, sublayers: Sequence[str]) -> None:
+        self.wiring, self.say, self.sublayers = wiring, say, sublayers
         self.parts: list[str] = []
         self.y: float = 0
         self._layer_start: float = 0
@@ -74,8 +77,9 @@ class _Drawing:
         """Draw it; returns the description, sentence by sentence."""
         self._begin()
         told = []
-        for kind in SUBLAYERS:
-            step = stages(trace(self.wiring, kind))
+        for kind in self.sublayers:
+            # To a wiring, cross-attention is attention: only its keys come from elsewhere.
+            step = stages(trace(self.wiring, "attention" if kind == "cross" else kind))
             for stage in step:
                 if stage.kind == "norm":
                     self._norm()
@@ -115,9 +119,10 @@ class _Drawing:
         """Once for both sublayers where nothing differs."""
         say = self.say
         if all(each == told[0] for each in told):
-            return [say("diagram.told.start"), *told[0]]
+            start = "start_decoder" if "cross" in self.sublayers else "start"
+            return [say(f"diagram.told.{start}"), *told[0]]
         sentences = [say("diagram.told.start_each")]
-        for kind, each in zip(SUBLAYERS, told, strict=True):
+        for kind, each in zip(self.sublayers, told, strict=True):
             sentences += [say(f"diagram.told.at_{kind}"), *each]
         return sentences
 
@@ -199,6 +204,7 @@ class _Drawing:
                 self._norm_box(_SIDE, _BOX_WIDTH, "norm")
             else:
                 note = "" if inside is None else self._inside_note(kind, norm_name(inside))
+                note = self.say("diagram.memory") if kind == "cross" else note
                 self._box(_SIDE, _BOX_WIDTH, f"branch {kind}", self.say(f"diagram.{kind}"), note)
             self.y -= self._height(role, kind) + _GAP
 
@@ -206,7 +212,7 @@ class _Drawing:
         return self.say(f"diagram.inside_{kind}", norm=self.say(f"diagram.short.{norm}"))
 
     def _height(self, role: str, kind: str) -> float:
-        tall = role == "branch" and kind in self.wiring.inside
+        tall = role == "branch" and (kind in self.wiring.inside or kind == "cross")
         tall = tall or (role == "norm" and norm_name(self.wiring.norm) == "rms_w")
         return _TALL if tall else _BOX
 

@@ -147,6 +147,15 @@ CHANGES = {
 }  # fmt: skip
 
 
+def test_the_layer_is_drawn_that_runs() -> None:
+    """In each state one drawing per wiring, with cross-attention where the stack has it."""
+    drawings = Gradients("en").drawings
+    for stack in ("encoder", "decoder", "decoder_iid"):
+        shown = [it for it in drawings if stack in it.when.removeprefix("stack=").split("|")]
+        assert [it.wiring for it in shown] == ["post_ln", "pre_ln"]
+        assert {it.decoder for it in shown} == {stack != "encoder"}
+
+
 def test_every_control_changes_what_is_drawn() -> None:
     experiment = shown()
     assert set(CHANGES) == set(experiment.controls)

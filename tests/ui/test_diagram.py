@@ -117,6 +117,23 @@ def test_the_drawing_has_a_box_for_every_call(name: str, language: str) -> None:
     assert notes == sum(kind in WIRINGS[name].inside for kind in BOTH)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", ["post_ln", "pre_ln"])
+def test_a_decoders_layer_has_cross_attention_between_the_two(name: str, language: str) -> None:
+    say = strings(language)
+    svg = ElementTree.fromstring(diagram(WIRINGS[name], say, "d", decoder=True))
+    shown = [element.get("data-stage") for element in svg.iter() if element.get("data-stage")]
+    branches = [stage for stage in shown if stage in ("attention", "cross", "ffn")]
+    assert branches == ["attention", "cross", "ffn"]
+    assert shown.count("norm") == 3
+    assert shown.count("sum") == 3
+    texts = [element.text for element in svg.iter("text")]
+    assert say("diagram.cross") in texts
+    assert say("diagram.memory") in texts
+    assert svg[1].get("id") == svg.get("aria-describedby")
+    assert say("diagram.told.start_decoder") in (svg[1].text or "")
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_scaled_stream_shows_its_factor(name: str) -> None:
     factors = [e.text for e in drawn(name).iter("text") if (e.text or "").startswith("× ")]
