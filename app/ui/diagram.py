@@ -36,6 +36,7 @@ _SIDE = 148  # where a branch runs
 _BOX = 30  # height of a box
 _TALL = 40  # of one with a second line
 _BOX_WIDTH = 98
+_WIDE = 116  # for a long name
 _NORM_WIDTH = 84  # on the main path
 _GAP = 20  # between boxes
 _STREAMS = 18  # between two of several streams
@@ -204,8 +205,10 @@ class _Drawing:
                 self._norm_box(_SIDE, _BOX_WIDTH, "norm")
             else:
                 note = "" if inside is None else self._inside_note(kind, norm_name(inside))
-                note = self.say("diagram.memory") if kind == "cross" else note
-                self._box(_SIDE, _BOX_WIDTH, f"branch {kind}", self.say(f"diagram.{kind}"), note)
+                width = _BOX_WIDTH
+                if kind == "cross":
+                    note, width = self.say("diagram.memory"), _WIDE
+                self._box(_SIDE, width, f"branch {kind}", self.say(f"diagram.{kind}"), note)
             self.y -= self._height(role, kind) + _GAP
 
     def _inside_note(self, kind: str, norm: str) -> str:
