@@ -8,7 +8,7 @@ from typing import Any
 
 from app.experiments import laws
 from app.experiments.experiment import Experiment
-from app.experiments.sensitivity_answers import DEEPEST, WIDE, WIRINGS, Answers
+from app.experiments.sensitivity_answers import DEEPEST, MARKS, WIDE, WIRINGS, Answers
 from app.experiments.sensitivity_figures import Changes, Shares
 from app.experiments.tables import result_table, rows_at
 from app.experiments.work import Run, State
@@ -23,6 +23,7 @@ CHANGES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 WIDTHS = (32, 64, 128, 256, 512)
 SEEDS = (1, 2, 4, 8, 16, 24, 48, 96)
 AXIS = Option("axis", "choice", "linear", choices=("linear", "log2"))
+EXPECTED = Option("expected", "choice", "none", choices=("none", *map(str, MARKS)))
 CHANGE = replace(OPTIONS["change"], low=CHANGES[0], high=CHANGES[-1])
 WIDTH = replace(OPTIONS["width"], low=WIDTHS[0], high=WIDTHS[-1], step=1)
 SEED_COUNT = replace(OPTIONS["seeds"], low=SEEDS[0], high=SEEDS[-1])
@@ -56,6 +57,7 @@ class Sensitivity(Experiment):
         return [
             slider(OPTIONS["depth"], self.say),
             switch(AXIS, self.say),
+            switch(EXPECTED, self.say),
             slider(CHANGE, self.say, values=CHANGES, shown=self.percent),
             select(WIDTH, self.say, values=WIDTHS, shown=str),
             switch(OPTIONS["attention"], self.say),
@@ -82,6 +84,7 @@ class Sensitivity(Experiment):
         return [
             *self._not_finite(),
             *self._comparison(),
+            *self._expectation(),
             *([say("experiment.one_seed")] if self._rests_on_one_seed() else []),
             laws.sentence(say, answers.depth, answers.laws),
             *([] if answers.wide else [say("sensitivity.geometric", width=WIDE)]),
@@ -103,6 +106,21 @@ class Sensitivity(Experiment):
                 ratio=with_error(ratio, error),
                 length=significant(math.sqrt(ratio), 2),
                 seeds=self.seeds_of(answers.kind),
+            )
+        ]
+
+    def _expectation(self) -> list[str]:
+        """What the reader marked, and once it is measured, which mark would have come nearest."""
+        answers, nearest = self.answers, self.answers.nearest_mark()
+        if answers.mark is None or nearest is None:
+            return []
+        verdict = "nearest" if nearest == answers.mark else "other"
+        return [
+            self.say(
+                f"sensitivity.expected.{verdict if answers.measured else 'marked'}",
+                depth=answers.depth,
+                mark=answers.mark,
+                nearest=nearest,
             )
         ]
 

@@ -17,6 +17,7 @@ WIRINGS = ("post_ln", "pre_ln")
 DEEPEST = int(OPTIONS["depth"].high or 0)
 DEPTHS: tuple[int, ...] = OPTIONS["depths"].default  # where points are drawn and laws are fitted
 WIDE = 128  # from this width on, means over seeds; below, the mean is heavy-tailed: geometric means
+MARKS = (1, 2, 4, 8, 16)  # how many times as much the reader can expect of Post-LN
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,24 @@ class Answers:
         row = columns["depth"].index(self.depth)
         name = "ratio" if self.wide else "ratio_geomean"
         return columns[name][row], columns[f"{name}_se"][row]
+
+    @property
+    def mark(self) -> int | None:
+        """How many times as much as Pre-LN's the reader expects Post-LN's change to be at N."""
+        expected = self.values["expected"]
+        return None if expected == "none" else int(expected)
+
+    def mark_height(self) -> float:
+        """The mean-square change of Post-LN that the reader's mark comes to; NaN without one."""
+        pre = self.center(self.source, WIRINGS[1])[self.depth - 1]
+        return math.nan if self.mark is None else self.mark * pre
+
+    def nearest_mark(self) -> int | None:
+        """The mark nearest to Post over Pre at N, as a factor; None if that is no number."""
+        ratio, _ = self.ratio()
+        if not (math.isfinite(ratio) and ratio > 0):
+            return None
+        return min(MARKS, key=lambda mark: abs(math.log(mark / ratio)))
 
     def first(self, wiring: str, condition: Any, depths: Sequence[int] | None = None) -> int | None:
         """The least depth at which the value meets a condition."""

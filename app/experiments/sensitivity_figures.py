@@ -8,13 +8,14 @@ from dataclasses import replace
 from app.experiments import laws
 from app.experiments.sensitivity_answers import DEEPEST, WIRINGS, Answers
 from app.experiments.tables import rows_at
-from app.ui.figures import Chart
+from app.ui.figures import NEUTRAL, Chart
 from app.ui.scales import apart, finite, layer_ticks, nice_ceiling
 from app.ui.strings import Strings
-from app.ui.theme import SERIES
+from app.ui.theme import SERIES, Series
 
 KINDS = ("attention", "ffn")
 LEGEND_ROW = 24  # pixels
+MARK = Series(NEUTRAL, (), "star", size=16)
 
 
 class Changes(Chart):
@@ -35,12 +36,15 @@ class Changes(Chart):
             self.spread(f"{wiring}_error", series["measured"], line_width=5)
             self.points(f"{wiring}_measured", series["measured"])
             self.labels(f"{wiring}_label", series["measured"].color)
+        self.points("mark", MARK)
+        self.points("no_mark", MARK, line_alpha=0, fill_alpha=0)  # Pre-LN has none
         self.legend(
             {
                 "theory": (*pair("theory"), say("sensitivity.figure.theory")),
                 "estimate": (*pair("estimate", "estimates"), say("sensitivity.figure.estimate")),
                 "measured": (*pair("spread", "measured"), say("sensitivity.figure.measured")),
                 "fit": (*pair("fit"), ""),  # says up to which N, once there is one
+                "mark": (["mark"], ["no_mark"], say("sensitivity.figure.mark")),
             }
         )
 
@@ -55,6 +59,7 @@ class Changes(Chart):
         ]
         for wiring in WIRINGS:
             self._draw_fit(answers, wiring)
+        heights += self._draw_mark(answers)
         top = nice_ceiling(max(heights, default=0.0) * 1.04)
         self._draw_frame(answers, top)
         self._draw_words(answers)
@@ -107,6 +112,14 @@ class Changes(Chart):
             x=[answers.place(depth) for depth in ends],
             y=[laws.at(fit, law, depth) for depth in ends] if fit else [],
         )
+
+    def _draw_mark(self, answers: Answers) -> list[float]:
+        """What the reader expects at N; returns the heights that the axis has to reach."""
+        marked = finite([answers.mark_height()])
+        self.show("mark", x=[answers.place(answers.depth) for _ in marked], y=marked)
+        self.show("no_mark", x=[], y=[])
+        self.visible(bool(marked), row="mark")
+        return marked
 
     def _draw_frame(self, answers: Answers, top: float) -> None:
         first, last = answers.place(1), answers.place(DEEPEST)

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from app.experiments.sensitivity import LARGE, Sensitivity
-from app.experiments.sensitivity_answers import DEEPEST, DEPTHS, WIRINGS
+from app.experiments.sensitivity_answers import DEEPEST, DEPTHS, MARKS, WIRINGS
 from app.experiments.work import Run
 from app.probes import beta, sensitivity
 from app.probes.result import Result
 from app.probes.statistics import fits
 from app.ui.numbers import r_squared, significant, with_error
+from app.ui.strings import LANGUAGES
 from tests.experiments.helpers import SMALL, finish, measured, shown, words
 
 STATES: list[Mapping[str, str]] = [
@@ -116,6 +117,37 @@ def test_before_anything_is_perturbed_the_sentence_reads_the_estimate_and_invite
     assert sentence.startswith("Estimate at N = 24, nothing perturbed yet")
     assert with_error(columns["ratio"][0], columns["ratio_se"][0]) in sentence
     assert "Press “Perturb and measure”" in sentence
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_marked_expectation_is_drawn_and_held_against_what_is_measured(language: str) -> None:
+    state = {**SMALL, "depth": "24"}
+    experiment = shown(state, language)
+    say, chart = experiment.say, experiment.charts["sensitivity"]
+    assert chart.data("mark") == {"x": [], "y": []}, "nobody has to expect anything"
+
+    experiment.set({"expected": "1"})
+    finish(experiment)
+    estimate = last(sensitivity.estimate(config(experiment, depths=[24]))).columns
+    assert chart.data("mark") == {"x": [24], "y": estimate["pre_ln_geomean"]}
+    assert say("sensitivity.expected.marked", mark=1) in words(experiment, "sentence")
+
+    experiment.press("perturb")
+    finish(experiment)
+    columns = last(sensitivity.measure(config(experiment, depths=[24], change=0.01))).columns
+    ratio = columns["ratio_geomean"][0]
+    nearest = min(MARKS, key=lambda mark: max(mark / ratio, ratio / mark))
+    assert nearest != 1
+    assert chart.data("mark") == {"x": [24], "y": columns["pre_ln_geomean"]}
+    told = say("sensitivity.expected.other", mark=1, nearest=nearest, depth=24)
+    assert told in words(experiment, "sentence")
+
+    experiment.set({"expected": str(nearest)})
+    finish(experiment)
+    assert experiment.answer("measured") is not None, "a mark ends no measurement"
+    told = say("sensitivity.expected.nearest", mark=nearest, depth=24)
+    assert told in words(experiment, "sentence")
+    assert chart.plot.y_range.end > chart.data("mark")["y"][0]
 
 
 @pytest.mark.parametrize("state", [{"depth": "24"}, {"depth": "9", "seed": "2", "seeds": "8"}])
