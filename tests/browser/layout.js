@@ -132,11 +132,26 @@ function hasText(element) {
   return [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim() !== "");
 }
 
-// ---------------------------------------------------------------- both
+// ---------------------------------------------------------------- drawings of wirings
+
+/** Every name within its box; also in the drawings that belong to another state than the present one. */
+function* drawingFaults(root) {
+  const others = [...root.querySelectorAll("[data-when][hidden]")].filter((it) => it.querySelector("svg.diagram"));
+  for (const other of others) other.hidden = false;
+  for (const text of root.querySelectorAll("svg.diagram text:is(.name, .note)")) {
+    let box = text.previousElementSibling;
+    while (!box.matches(".stage")) box = box.previousElementSibling;
+    const [own, around] = [text.getBoundingClientRect(), box.getBoundingClientRect()];
+    if (own.left < around.left + SLACK || own.right > around.right - SLACK) yield `${name(text)} leaves its box`;
+  }
+  for (const other of others) other.hidden = true;
+}
+
+// ---------------------------------------------------------------- all
 
 /** Everything that overlaps or is cut off, in words. */
 function faults() {
-  const found = [...elementFaults(document.body)];
+  const found = [...elementFaults(document.body), ...drawingFaults(document.body)];
   for (const section of document.querySelectorAll("section[data-experiment]")) {
     for (const fault of canvasFaults(section)) found.push(`${section.dataset.experiment}: ${fault}`);
   }
