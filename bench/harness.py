@@ -74,11 +74,15 @@ class Traffic:
 
 @contextlib.contextmanager
 def serve(
-    folder: Path, foreign: Foreign | None = None, withheld: Collection[str] = ()
+    folder: Path,
+    foreign: Foreign | None = None,
+    withheld: Collection[str] = (),
+    instead: Mapping[str, bytes] | None = None,
 ) -> Iterator[tuple[str, Traffic]]:
     """Serves `folder` on 127.0.0.1, and answers requests for any other host from `foreign`.
 
-    Files named in `withheld` are missing.
+    Files named in `withheld` are missing; of `instead`, by path, the content is served, whether the
+    folder has such a file or not.
 
     Yields the address and the traffic's counters. The browser of `browser` sends every request
     here, whatever host it names, so nothing leaves the machine; what `foreign` does not know
@@ -90,6 +94,8 @@ def serve(
 
     def own(path: str) -> Answer | None:
         file = (root / path.lstrip("/")).resolve()
+        if instead and path.lstrip("/") in instead:
+            return Answer.of(instead[path.lstrip("/")], file.name)
         if file.is_dir():
             file /= "index.html"
         if not file.is_relative_to(root) or not file.is_file() or file.name in withheld:

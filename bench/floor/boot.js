@@ -1,0 +1,19 @@
+// Stands in the place of the site's boot.js, which it calls: besides the site's experiments, the worker then
+// serves the floor, to whoever hands it a port.
+
+import { boot as site } from "./boot.site.js";
+
+/** @param {any} message @param {any} report */
+export async function boot(message, report) {
+  const booted = await site(message, report);
+  const program = await (await fetch(new URL("floor.py", import.meta.url))).text();
+  const floor = booted.pyodide.toPy({ __name__: "floor" });
+  booted.pyodide.runPython(program, { globals: floor });
+  self.addEventListener("message", ({ data }) => {
+    if (data?.type !== "floor") return;
+    const [port] = data.ports;
+    port.postMessage(floor.get("begin")((/** @type {string} */ patch) => port.postMessage(patch)));
+    port.onmessage = (/** @type {MessageEvent} */ event) => floor.get("take")(event.data);
+  });
+  return booted;
+}
