@@ -1,7 +1,9 @@
 """What the lessons compute by default: in Pyodide, in native NumPy, in PyTorch's eager autograd.
 
-The three run alternately on one machine, each on one thread, Pyodide under the Node of the virtual
-environment. Nothing of PyTorch is in the product: it gets an environment of its own, .venv.torch.
+They run alternately on one machine, each on one thread, Pyodide under the Node of the virtual
+environment. Native NumPy runs twice: our code as it is, whose products are chosen for the browser,
+and with all of them by BLAS. Nothing of PyTorch is in the product: it gets an environment of its
+own, .venv.torch.
 
     python3 build.py bench compute [--repeats 5] [--without torch]
 """
@@ -42,37 +44,51 @@ HOW = """\
 milliseconds; each figure is the median over the repeats of the best of several calls in a row.
 24 layers  forward and backward of Pre-LN layers, T = 5, uniform attention, d_ff = d, float64, the
            gradient by the input and every matrix; the matrices are there already
+products   the matrix products of that pass and nothing else, in Pyodide; its ratios are to the
+           whole pass of the others, so no aim below them can be reached by NumPy in Pyodide
 estimate, perturbation, profile
            the default answers of the probes `sensitivity` and `gradients`, 24 seeds at d = 128,
            drawing included, which is most of an estimate in Pyodide
 20 steps   of training, Pre-LN, at the setting of the lesson's contrast, float32; ours also reports
            what tells a run that learns from one that is stuck
-pyodide ÷ native, pyodide ÷ torch: below 1, Pyodide is the faster.
+native is the same code, BLAS the same with every product by `@`, which is what NumPy is fastest at.
+÷: Pyodide's time over the others'; below 1, Pyodide is the faster.
 Aims, for 24 layers: at most 2 times native NumPy, at most 1.2 times PyTorch."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A computation of bench/sides: `times` calls in a row, the best counts."""
+    """A computation of bench/sides: `times` calls in a row, the best counts. Of the part of
+    another one, its `whole`, only Pyodide is asked, and compared with the others' whole."""
 
     label: str
     key: str
     name: str
     numbers: tuple[int, ...] = ()
     times: int = 1
+    whole: str = ""
+
+
+def of_passes(seeds: int, width: int, times: int) -> tuple[Case, Case]:
+    """24 layers, and their products alone."""
+    size, numbers = f"{seeds}x{width}", (seeds, width, 24)
+    label = f"24 layers, {seeds} seed{'s' * (seeds > 1)}, d = {width}"
+    whole = Case(label, f"passes_{size}", "passes", numbers, times)
+    return whole, Case("  products", f"products_{size}", "products", numbers, times, whole.key)
 
 
 CASES = (
-    Case("24 layers, 1 seed, d = 64", "passes_1x64", "passes", (1, 64, 24), 15),
-    Case("24 layers, 8 seeds, d = 64", "passes_8x64", "passes", (8, 64, 24), 9),
-    Case("24 layers, 1 seed, d = 128", "passes_1x128", "passes", (1, 128, 24), 15),
-    Case("24 layers, 8 seeds, d = 128", "passes_8x128", "passes", (8, 128, 24), 5),
+    *of_passes(1, 64, 15),
+    *of_passes(8, 64, 9),
+    *of_passes(1, 128, 15),
+    *of_passes(8, 128, 5),
     Case("estimate", "estimate", "estimate"),
     Case("perturbation", "perturbation", "perturbation"),
     Case("profile", "profile", "profile"),
     Case("20 steps", "steps", "steps", (), 2),
 )
 LAYERS = (10, 30, 100, 300, 1000)  # of d = 64, one seed
+OTHERS = ("native", "BLAS", "torch")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -84,10 +100,17 @@ def main(arguments: Sequence[str]) -> int:
     try:
         torch = None if options.without else torch_python(VENV)
         with ExitStack() as stack:
-            sides = [stack.enter_context(pyodide()), stack.enter_context(native())]
+            sides = [
+                stack.enter_context(pyodide()),
+                stack.enter_context(native("native", "cases")),
+                stack.enter_context(native("BLAS", "blas_cases")),
+            ]
             if torch:
                 sides.append(stack.enter_context(eager(torch)))
-            rows = {case.key: compare(case, sides, options.repeats) for case in CASES}
+            rows = {
+                case.key: compare(case, sides[:1] if case.whole else sides, options.repeats)
+                for case in CASES
+            }
             layers = {n: compare(of_layers(n), sides[:2], options.repeats) for n in LAYERS}
         show(rows, layers, options.repeats)
     except Failure as failure:
@@ -178,10 +201,10 @@ def pyodide() -> Iterator[Side]:
 
 
 @contextmanager
-def native() -> Iterator[Side]:
+def native(name: str, cases: str) -> Iterator[Side]:
     """The virtual environment's own NumPy."""
-    command = [sys.executable, str(SIDE), str(ROOT), "bench.sides.cases"]
-    with side("native", command) as one:
+    command = [sys.executable, str(SIDE), str(ROOT), f"bench.sides.{cases}"]
+    with side(name, command) as one:
         yield one
 
 
@@ -245,12 +268,16 @@ def exponent(seconds: Mapping[int, float]) -> float:
     return statistics.linear_regression(list(map(log, sizes)), list(map(log, times))).slope
 
 
-def ratios_of(rows: Mapping[str, Mapping[str, float]]) -> dict[str, float | None]:
-    """Pyodide ÷ each other side, by case; null where that side did not run."""
+def ratios_of(
+    rows: Mapping[str, Mapping[str, float]], wholes: Mapping[str, str]
+) -> dict[str, float | None]:
+    """Pyodide ÷ each other side, by case; null where that side did not run. Of a part, ÷ the
+    others' `wholes`."""
     ratios: dict[str, float | None] = {}
     for key, row in rows.items():
-        for other in ("native", "torch"):
-            ratio = round(row["pyodide"] / row[other], 3) if other in row else None
+        others = rows[wholes.get(key) or key]
+        for other in OTHERS:
+            ratio = round(row["pyodide"] / others[other], 3) if other in others else None
             ratios[f"{key}_pyodide_vs_{other}"] = ratio
     return ratios
 
@@ -261,15 +288,14 @@ def show(
     repeats: int,
 ) -> None:
     """Prints both tables, how it is counted, the machine, and the JSON line."""
-    ratios = ratios_of(rows)
-    head = [f"median of {repeats}", "pyodide", "native", "torch", "÷ native", "÷ torch"]
+    ratios = ratios_of(rows, {case.key: case.whole for case in CASES})
+    sides = ("pyodide", *OTHERS)
+    head = [f"median of {repeats}", *sides, *(f"÷ {other}" for other in OTHERS)]
     lines = []
     for case in CASES:
         row = rows[case.key]
-        times = [
-            f"{row[x] * 1000:.2f}" if x in row else "–" for x in ("pyodide", "native", "torch")
-        ]
-        of = [ratios[f"{case.key}_pyodide_vs_{x}"] for x in ("native", "torch")]
+        times = [f"{row[x] * 1000:.2f}" if x in row else "–" for x in sides]
+        of = [ratios[f"{case.key}_pyodide_vs_{x}"] for x in OTHERS]
         lines.append([case.label, *times, *("–" if r is None else f"{r:.2f}" for r in of)])
     print(harness.table(head, lines))
     print(f"\n{HOW}\n")

@@ -9,7 +9,7 @@ import numpy as np
 
 from app.nn import ops
 from app.nn.stack import StackConfig, draw_inputs, draw_layer, output, states
-from app.nn.tensor import Tensor
+from app.nn.tensor import Array, Tensor
 from app.nn.training import Corpus, Run, TrainingConfig, finish
 from app.nn.wirings import WIRINGS
 from app.probes import gradients, sensitivity, sentences, training
@@ -34,6 +34,23 @@ def passes(seeds: int, width: int, layers: int) -> Case:
         assert all(m.grad is not None for layer in weights for of in layer for m in of)
 
     return run
+
+
+def products(seeds: int, width: int, layers: int) -> Case:
+    """The matrix products of `passes`, with the very operands that they have there."""
+    operands: list[tuple[Array, Array]] = []
+    multiply = ops.matrix_product
+
+    def noted(x: Array, y: Array) -> Array:
+        operands.append((x, y))
+        return multiply(x, y)
+
+    ops.matrix_product = noted
+    try:
+        passes(seeds, width, layers)()
+    finally:
+        ops.matrix_product = multiply
+    return lambda: [multiply(x, y) for x, y in operands]
 
 
 def estimate() -> Case:
@@ -62,5 +79,5 @@ def steps() -> Case:
 
 
 CASES: dict[str, Callable[..., Case]] = {
-    of.__name__: of for of in (passes, estimate, perturbation, profile, steps)
+    of.__name__: of for of in (passes, products, estimate, perturbation, profile, steps)
 }
