@@ -40,15 +40,37 @@ for (const experiment of experiments) experiment.tools = new Toolbar(experiment,
 const address = {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   clock: undefined,
+  /** The query that the experiments follow. */
+  query: location.search,
 
   read() {
-    const { states, notices, version } = parse(location.search, specs);
-    const sentences = [];
-    if (version !== null && version !== config.version) {
-      sentences.push(say(config.strings, "notice_version", { given: version, used: config.version }));
-    }
-    for (const experiment of experiments) experiment.ask(states[experiment.name]);
-    noteFaults(notices, sentences);
+    const asked = parse(location.search, specs);
+    for (const experiment of experiments) experiment.ask(asked.states[experiment.name]);
+    noteFaults(asked.notices, generally(asked));
+  },
+
+  /** The reader went back or forward, to another address of this page. */
+  again() {
+    if (location.search === this.query) return; // another place of it
+    clearTimeout(this.clock); // a move that was not written yet was the other address's
+    this.clock = undefined;
+    this.take(parse(location.search, specs), experiments);
+  },
+
+  /** A link in the text: what it says nothing about stays. @param {URL} link */
+  follow({ search, hash }) {
+    this.flush();
+    const asked = parse(search, specs);
+    history.pushState(null, "", `${location.pathname}${search}${hash}`);
+    this.take(asked, experiments.filter(({ name }) => asked.named.includes(name)));
+    this.flush();
+  },
+
+  /** @param {import("./state.js").Parsed} asked @param {Experiment[]} those */
+  take(asked, those) {
+    this.query = location.search;
+    for (const experiment of those) experiment.take(asked.states[experiment.name]);
+    noteFaults(asked.notices, generally(asked));
   },
 
   /** Browsers refuse more than a few changes of address a second. */
@@ -62,6 +84,7 @@ const address = {
     const states = Object.fromEntries(experiments.map(({ name, state }) => [name, state]));
     const show = new URLSearchParams(location.search).get("show"); // an embed's
     const query = format(states, specs, config.version, show);
+    this.query = query;
     if (query === location.search) return;
     history.replaceState(history.state, "", `${location.pathname}${query}${location.hash}`);
   }
@@ -81,6 +104,12 @@ export function noteFaults(notices, general = []) {
     );
     it.note(it === arrival ? [...faults, ...general] : faults);
   }
+}
+
+/** What is to be said of a link as a whole. @param {import("./state.js").Parsed} asked */
+function generally({ version }) {
+  if (version === null || version === config.version) return [];
+  return [say(config.strings, "notice_version", { given: version, used: config.version })];
 }
 
 /** What the page calls an option. @param {HTMLElement} section @param {string} option */
@@ -120,7 +149,37 @@ async function open(experiment) {
   }
 }
 
+/** Links to this page at another state: to follow them as others would start Python anew. @param {MouseEvent} event */
+function clicked(event) {
+  const { target, button, ctrlKey, metaKey, shiftKey, altKey } = event;
+  if (event.defaultPrevented || button !== 0 || ctrlKey || metaKey || shiftKey || altKey) return;
+  const link = target instanceof Element ? target.closest("main a[href]") : null;
+  if (!(link instanceof HTMLAnchorElement) || link.target || link.hasAttribute("download")) return;
+  const to = new URL(link.href);
+  if (to.origin !== location.origin || to.pathname !== location.pathname || to.search === "") return;
+  event.preventDefault();
+  to.searchParams.delete("theme"); // shell.js has it carried; here the colours are what they are
+  address.follow(to);
+  arrive(to.hash);
+}
+
+/** Where the link leads to: seen, and the keyboard goes on from there. @param {string} hash */
+function arrive(hash) {
+  const place = hash === "" ? null : document.getElementById(decodeURIComponent(hash.slice(1)));
+  if (place === null) return;
+  place.scrollIntoView();
+  if (!place.hasAttribute("tabindex")) {
+    place.tabIndex = -1;
+    place.addEventListener("blur", () => place.removeAttribute("tabindex"), { once: true });
+  }
+  place.focus({ preventScroll: true });
+}
+
 address.read();
+if (root.dataset.view !== "embed") {
+  document.addEventListener("click", clicked);
+  addEventListener("popstate", () => address.again());
+}
 enter(able ? "loading" : "failed");
 if (able) {
   openWhenNear();

@@ -8,7 +8,8 @@
  * @typedef {{options: Option[], defaults: State}} Spec  one experiment's
  * @typedef {{experiment: string | null, kind: "clamped" | "unreadable" | "unknown", name: string, given: string, used: string, low: string, high: string}} Notice
  *   experiment: the one it is about; null: none that is known. used: what was taken instead ("" for an unknown name)
- * @typedef {{states: Record<string, State>, notices: Notice[], version: string | null}} Parsed
+ * @typedef {{states: Record<string, State>, named: string[], notices: Notice[], version: string | null}} Parsed
+ *   named: the experiments that the query says something about
  */
 
 const VERSION = "v";
@@ -26,6 +27,7 @@ export function parse(query, experiments) {
   /** @type {Record<string, State>} */
   const states = {};
   for (const [experiment, { defaults }] of Object.entries(experiments)) states[experiment] = { ...defaults };
+  const named = new Set();
   let version = null;
   const given = [...new URLSearchParams(query)];
   const general = given.filter(([key]) => !key.includes("."));
@@ -45,13 +47,14 @@ export function parse(query, experiments) {
       notices.push({ experiment, kind: "unknown", name: key, given: text, used: "", low: "", high: "" });
     }
     for (const [experiment, { options, defaults }] of meant) {
+      named.add(experiment);
       const option = /** @type {Option} */ (options.find((each) => each.name === name));
       const { value, kind } = read(option, text, defaults[name]);
       states[experiment][name] = value;
       if (kind) notices.push({ experiment, kind, name, given: text, used: value, ...bounds(option) });
     }
   }
-  return { states, notices, version };
+  return { states, named: [...named], notices, version };
 }
 
 /**

@@ -105,3 +105,44 @@ def test_another_language_keeps_the_state(lesson: Lesson) -> None:
     assert lesson.data("hydration") == "linked"
     assert "7" in lesson.words("depth")
     assert "N = 7" in lesson.part("sentence").replace("N=7", "N = 7")
+
+
+def test_a_link_in_the_text_changes_its_experiment_alone_and_python_goes_on(lesson: Lesson) -> None:
+    lesson.name = "merging"
+    page = lesson.open("?depth.seed=1", slug="depth").ready().page
+    page.locator("button[data-scheme=dark]").click()  # goes along with links to other pages
+    page.evaluate("() => { window.mark = true; }")
+    for answer in page.locator("details:has(a[href^='?'])").all():
+        answer.evaluate("it => { it.open = true; }")
+    before = [lesson.part("sentence"), lesson.columns("errors")]
+
+    page.locator("main a", has_text="Leave a late layer out").click()
+    lesson.ready()
+    lesson.until_query("?depth.seed=1&merging.quantity=drop&merging.layer=20&v=1")
+    assert lesson.state()["layer"] == "20"
+    dropped = [lesson.part("sentence"), lesson.columns("errors")]
+    assert dropped != before
+    expect(lesson.section).to_be_focused()
+    expect(lesson.section).to_be_in_viewport()
+
+    page.locator("main a", has_text="merge it with the next").click()
+    lesson.until_query("?depth.seed=1&merging.layer=20&v=1")
+    lesson.settled()
+    page.go_back()
+    lesson.until_query("?depth.seed=1&merging.quantity=drop&merging.layer=20&v=1")
+    lesson.settled()
+    assert [lesson.part("sentence"), lesson.columns("errors")] == dropped
+    page.go_back()
+    lesson.until_query("?depth.seed=1&v=1")
+    lesson.settled()
+    assert [lesson.part("sentence"), lesson.columns("errors")] == before
+    page.evaluate(
+        """() => {
+          document.querySelector("main a[href^='?']").search = "?merging.depth=500&v=0";
+        }"""
+    )
+    page.locator("main a[href*='depth=500']").click()
+    note = lesson.section.locator("[data-note]")
+    expect(note).to_contain_text("500 is outside")
+    expect(note).to_contain_text("version 0")
+    assert page.evaluate("window.mark")

@@ -34,6 +34,13 @@ test("a prefixed key is meant for its experiment alone", () => {
   assert.equal(states.gradients.depth, "6");
 });
 
+test("the experiments that a query is about are named, whether it is right about them or not", () => {
+  assert.deepEqual(parse("?sensitivity.depth=24&v=1", experiments).named, ["sensitivity"]);
+  assert.deepEqual(parse("?depth=24", experiments).named, ["sensitivity", "gradients"]);
+  assert.deepEqual(parse("?gradients.depth=many&dpeth=3&show=gradients", experiments).named, ["gradients"]);
+  assert.deepEqual(parse("?v=1", experiments).named, []);
+});
+
 test("an unprefixed key is meant for every experiment that has it", () => {
   const { states } = parse("?depth=24&attention=softmax", experiments);
   assert.equal(states.sensitivity.depth, "24");
