@@ -455,6 +455,27 @@
       canvas.events_el.removeAttribute("tabindex"); // no tool here listens to keys
       for (const layer of [canvas.primary, canvas.overlays]) layer.clear = () => clearWhole(layer);
     }
+    for (const legend of view.views.query((/** @type {any} */ it) => it.model.type === "Legend")) calmLegend(legend);
+  }
+
+  /**
+   * BokehJS builds a legend anew, a canvas for each of its samples, whenever anything changes that its
+   * entries lead to: for every column of data that a patch brings. Its words alone are reason enough,
+   * and once a patch; the samples are painted with the figure.
+   * @param {any} legend
+   */
+  function calmLegend(legend) {
+    const render = legend._render_items.bind(legend);
+    const words = () => JSON.stringify([
+      legend.model.ncols,
+      ...legend.labels.map((/** @type {any} */ { item, label }) => [label, item.visible]),
+    ]);
+    let rendered = words();
+    legend._render_items = () => queueMicrotask(() => {
+      if (legend.is_destroyed || words() === rendered) return;
+      rendered = words();
+      render();
+    });
   }
 
   /**
