@@ -277,8 +277,12 @@ class Block(Experiment):
         return self.say(f"block.option.stage.choices.{stage}")
 
     def _source(self, model: Model) -> str:
-        places = [self.say(f"block.place.{kind}", n=which) for kind, which in model.places]
-        return self.say("block.listed").join([model.paper, *places])
+        comma = self.say("block.listed")
+        named = [
+            f"[@{comma.join([key, *(self.say(f'block.place.{kind}', n=n) for kind, n in places)])}]"
+            for key, places in model.sources
+        ]
+        return self.say("block.and").join(named)
 
     def details(self) -> list[tuple[str, str]]:
         say = self.say

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from app.probes import NUMBERS_VERSION
 from app.probes.options import OPTIONS
 from app.probes.result import Result, csv_of, csv_rows
-from app.ui import markup
+from app.ui import markup, references
 from app.ui.numbers import unadorned
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _commented(lines: Iterable[str]) -> str:
 
 
 def _table(table: markup.Table) -> str:
-    rows = [[unadorned(cell) for cell in row] for row in table.rows]
+    rows = [[unadorned(references.plain(cell)) for cell in row] for row in table.rows]
     return csv_rows([name for name, _ in table.columns], rows)
 
 

@@ -1,7 +1,7 @@
 """Published models, as far as their papers give numbers: shapes of a block, and where they stand.
 
-Every number has its place in `places`: ("table", "3") is the paper's Table 3. What is derived from
-them (parameters, operations) is derived in `block_counts.py`.
+Every number has its place in `sources`: ("vaswani2017", (("table", "3"),)) is Table 3 of the paper.
+What is derived from them (parameters, operations) is derived in `block_counts.py`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ class Model:
     heads: int
     vocabulary: int
     published: float
-    paper: str
-    places: tuple[tuple[str, str], ...]
+    sources: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     decoder: int = 0
     inner: int = 0  # 0: as wide as the stream
     kv: int = 0
@@ -47,8 +46,7 @@ MODELS: tuple[Model, ...] = (
         heads=8,
         vocabulary=37_000,
         published=65e6,
-        paper="Vaswani et al. 2017, arXiv 1706.03762",
-        places=(("table", "3"), ("section", "5.1")),
+        sources=(("vaswani2017", (("table", "3"), ("section", "5.1"))),),
     ),
     Model(
         name="BERT base",
@@ -60,8 +58,7 @@ MODELS: tuple[Model, ...] = (
         vocabulary=30_000,
         positions=512,
         published=110e6,
-        paper="Devlin et al. 2019, arXiv 1810.04805",
-        places=(("section", "3"), ("section", "A.2")),
+        sources=(("devlin2019", (("section", "3"), ("section", "A.2"))),),
     ),
     Model(
         name="GPT-2 small",
@@ -73,8 +70,7 @@ MODELS: tuple[Model, ...] = (
         vocabulary=50_257,
         positions=1024,
         published=124e6,  # the paper's 117 M is an error, says the repository's README
-        paper="Radford et al. 2019",
-        places=(("table", "2"), ("code", "github.com/openai/gpt-2")),
+        sources=(("radford2019", (("table", "2"),)), ("openai2019", ())),
     ),
     Model(
         name="GPT-3 175B",
@@ -86,8 +82,7 @@ MODELS: tuple[Model, ...] = (
         vocabulary=50_257,
         positions=2048,
         published=175e9,
-        paper="Brown et al. 2020, arXiv 2005.14165",
-        places=(("table", "2.1"), ("section", "2.1")),
+        sources=(("brown2020", (("table", "2.1"), ("section", "2.1"))),),
     ),
     Model(
         name="Llama 3 8B",
@@ -102,8 +97,7 @@ MODELS: tuple[Model, ...] = (
         vocabulary=128_000,
         tied=False,
         published=8e9,
-        paper="Grattafiori et al. 2024, arXiv 2407.21783",
-        places=(("table", "3"),),
+        sources=(("llama2024", (("table", "3"),)),),
     ),
     Model(
         name="Gemma 2 9B",
@@ -119,8 +113,7 @@ MODELS: tuple[Model, ...] = (
         rms=True,
         vocabulary=256_128,
         published=918e6 + 8_324e6,
-        paper="Gemma Team 2024, arXiv 2408.00118",
-        places=(("table", "1"), ("table", "2")),
+        sources=(("gemma2024", (("table", "1"), ("table", "2"))),),
     ),
     Model(
         name="OLMo 2 7B",
@@ -135,7 +128,6 @@ MODELS: tuple[Model, ...] = (
         vocabulary=100_352,
         tied=False,
         published=7e9,
-        paper="OLMo 2 2025, arXiv 2501.00656",
-        places=(("code", "huggingface.co/allenai/OLMo-2-1124-7B, config.json"),),
+        sources=(("olmo2025", ()), ("allenai2024", ())),
     ),
 )

@@ -9,7 +9,7 @@ from typing import ClassVar
 from app.experiments import published_values
 from app.experiments.experiment import Experiment
 from app.experiments.profiles import WIRINGS
-from app.experiments.published_values import BERT_LOSS, PAPER, REPORTS, Report, Value
+from app.experiments.published_values import BERT_LOSS, REPORTS, VERSION, Report, Value
 from app.experiments.work import Run
 from app.probes.options import Option
 from app.ui.controls import Control, select
@@ -80,7 +80,7 @@ class Published(Experiment):
     def details(self) -> list[tuple[str, str]]:
         say, key = self.say, self.report.key
         pairs = [
-            ("published.details.paper", say("published.details.paper_text", address=PAPER)),
+            ("published.details.paper", say("published.details.paper_text", version=VERSION)),
             ("published.details.setting", say(f"published.details.{key}")),
             ("published.details.read", say("published.details.read_text")),
         ]

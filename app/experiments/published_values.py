@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-PAPER = "https://arxiv.org/pdf/2002.04745v2"
+VERSION = 2  # of the paper, whose pages these are
 
 
 @dataclass(frozen=True)

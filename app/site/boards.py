@@ -4,7 +4,8 @@ belongs to it below the figures, `<experiment>.below.html`.
 A board is given, besides what every template has (`say`):
 
     tex("x + F(x)")             a formula, typeset
-    typeset("so $x$ grows")     words with formulas in them, from texts below `<experiment>.board`
+    typeset("so $x$ grows")     words with formulas in them, from texts below `<experiment>.board`;
+                                `[@paper]` in them becomes a link
     sets("term", "bound")       attributes of a button that sets an option
     when("term", "bound", …)    attributes of what is shown in these states only
     part                        what `Experiment.extra_parts` fills in, by place (`data-part`)
@@ -22,6 +23,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
+from app.ui import references
 from app.ui.strings import Strings
 
 _FORMULA = re.compile(r"\$([^$]+)\$")
@@ -61,7 +63,9 @@ def board(
 
     def words(text: str) -> Markup:
         pieces = _FORMULA.split(text)  # every second one is a formula
-        return Markup().join(tex(p) if i % 2 else escape(p) for i, p in enumerate(pieces))
+        return Markup().join(
+            tex(p) if i % 2 else Markup(references.linked(escape(p))) for i, p in enumerate(pieces)
+        )
 
     def sets(option: str, value: str) -> Markup:
         pressed = "true" if state[option] == value else "false"
@@ -86,3 +90,8 @@ def board(
     render()  # finds out which formulas there are
     done.update(zip(list(done), typeset(list(done)), strict=True))
     return render()
+
+
+def _linked(text: str) -> Markup:
+    """Escaped, its `[@paper]` as links."""
+    return Markup(references.linked(str(escape(text))))

@@ -147,6 +147,12 @@ class _Context:
     citations: dict[str, Citation] = field(default_factory=dict)
     steps: int = 0
 
+    def cite(self, key: str, line: int | None) -> Citation:
+        """The source of that key with its number: the next one, if it was not cited before."""
+        if key not in self.sources:
+            raise TextError(self.document.path, line, f'there is no source "@{key}".')
+        return self.citations.setdefault(key, Citation(len(self.citations) + 1, self.sources[key]))
+
 
 def read(path: Path) -> Document:
     """Parses one text. Raises TextError for whatever does not depend on its surroundings."""
@@ -308,6 +314,9 @@ def _directive(token: Token, path: Path, line: int) -> Directive:
 _Rule = Callable[[RendererHTML, Sequence[Token], int, Any, Any], str]
 
 
+_NAMED = re.compile(r'<a [^>]*data-source="([^"]+)"')  # a source that an experiment names
+
+
 def _render_directive(
     _renderer: RendererHTML, tokens: Sequence[Token], index: int, _options: Any, env: Any
 ) -> str:
@@ -323,7 +332,10 @@ def _render_directive(
             f'there is no directive "::{directive.name}"; '
             f"there are {', '.join(context.directives)}.",
         )
-    return context.directives[directive.name](directive)
+    html = context.directives[directive.name](directive)
+    for key in dict.fromkeys(_NAMED.findall(html)):
+        context.cite(key, line).anchors.append(directive.arguments[0])
+    return html
 
 
 def _level_below(tokens: Sequence[Token]) -> int:
@@ -352,14 +364,8 @@ def _render_citation(
 ) -> str:
     context: _Context = env["context"]
     key, locator = tokens[index].meta["key"], tokens[index].meta["locator"]
-    if key not in context.sources:
-        line = next(
-            (line for t, line in _walk(context.document.tokens) if t is tokens[index]), None
-        )
-        raise TextError(context.document.path, line, f'there is no source "@{key}".')
-    citation = context.citations.setdefault(
-        key, Citation(len(context.citations) + 1, context.sources[key])
-    )
+    line = next((line for t, line in _walk(context.document.tokens) if t is tokens[index]), None)
+    citation = context.cite(key, line)
     anchor = f"cite-{citation.number}-{len(citation.anchors) + 1}"
     citation.anchors.append(anchor)
     label = f"{citation.number}, {locator}" if locator else str(citation.number)

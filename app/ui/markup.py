@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from app.ui import references
+
 _BETWEEN_HAN = re.compile(r"(?<=[\u4e00-\u9fff）]) (?=[\u4e00-\u9fff])")
 _TIGHT = re.compile(
     r"(?<=\S) (?=[=+±×≤…%] ?)|(?<= [=+±×≤…]) |(?<=R²) |(?<=ln) (?=N)|(?<=\d) (?=[kMGTP]\b)"
@@ -27,9 +29,10 @@ class Table:
 
 def text(words: str) -> str:
     """Escaped, and so spaced that no formula breaks at the end of a line. A Chinese word that was
-    filled in where a Latin one would stand off gets no spaces."""
+    filled in where a Latin one would stand off gets no spaces. `[@paper]` becomes a link."""
     words = _BETWEEN_HAN.sub("", words)
-    return escape(_TIGHT.sub("\N{NO-BREAK SPACE}", words), quote=False)
+    escaped = escape(_TIGHT.sub("\N{NO-BREAK SPACE}", words), quote=False)
+    return references.linked(escaped)
 
 
 def sentences(texts: Iterable[str], between: str) -> str:

@@ -15,6 +15,7 @@ from app.nn import ops
 from app.nn.stack import StackConfig, draw_inputs, draw_layer, feed_forward, softmax_attention
 from app.nn.wirings import WIRINGS
 from app.ui.numbers import whole
+from app.ui.references import PAPERS
 from app.ui.strings import LANGUAGES, strings
 from tests.experiments.helpers import words
 
@@ -88,8 +89,8 @@ def test_totals_are_the_published_ones(model: Model) -> None:
     """65 M, 7 B and the like are rounded, and biases are left out."""
     assert total(model) == pytest.approx(model.published, rel=0.05)
     assert model.wiring in WIRINGS
-    assert model.places
-    assert re.search(r"\d{4}", model.paper)
+    assert {key for key, _ in model.sources} <= set(PAPERS)
+    assert sum(len(places) for _, places in model.sources) or len(model.sources) > 1
 
 
 def test_totals_that_are_published_exactly_are_met_exactly() -> None:
@@ -132,7 +133,9 @@ def test_a_stage_that_is_pressed_is_told(stage: str) -> None:
     models = told(experiment, "models")
     for model in MODELS:
         assert model.name in models
-        assert model.paper in models
+        for key, _ in model.sources:
+            assert PAPERS[key][0] in models
+    assert "[@" not in models
 
 
 def test_the_drawings_have_a_shape_for_every_stage_to_light_up() -> None:

@@ -40,7 +40,8 @@ def test_the_sentence_reads_every_number_and_names_figure_and_page(report, langu
     assert report.figure in sentence
     assert str(report.page) in sentence
     assert (str(BERT_LOSS) in sentence) == (report.key == "bert")
-    assert "2002.04745" in words(experiment, "details")
+    for part in ("sentence", "details"):
+        assert "arxiv.org/abs/2002.04745" in experiment.parts()[part]
 
 
 def test_numbers_that_are_about_so_are_called_that():

@@ -13,6 +13,7 @@ from app.nn.wirings import WIRINGS
 from app.probes import gradients, wirings
 from app.probes.result import Result
 from app.ui.numbers import with_error
+from app.ui.references import PAPERS
 from app.ui.strings import LANGUAGES, strings
 from app.ui.theme import SERIES
 from tests.experiments.helpers import words
@@ -181,10 +182,10 @@ def test_every_wiring_is_drawn_for_its_state_and_described(variant: str, languag
     assert when[variant] == f"variant={variant}"
     text = strings(language).raw(f"wirings.board.{variant}")
     assert isinstance(text, str)
-    arxiv = re.findall(r"arXiv (\d{4}\.\d{5})", text)
-    assert len(arxiv) == 1
+    named = [PAPERS[key][1] for key in re.findall(r"\[@(\w+)", text)]
+    assert named
     cited = re.findall(r"arXiv (\d{4}\.\d{5})", WIRINGS[variant].source)
-    assert arxiv[0] in cited or not cited
+    assert named[0][-10:] in cited or not cited
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.text import Formula, Source, TextError, read, render
+from app.ui.references import linked
 
 HEAD = "---\ntitle: A title\nshort: Short\ndescription: What it is about\n---\n"
 SOURCES = {
@@ -91,6 +92,16 @@ def test_citations_are_numbered_by_first_mention_and_lead_there_and_back(tmp_pat
     assert ">[1, Theorem 1]</a>" in page.html
     assert ">[1, 图 2]</a>" in page.html
     assert "On &lt;liu2020&gt;" in page.html
+
+
+def test_a_source_that_an_experiment_names_is_listed_and_leads_back_to_it(tmp_path: Path) -> None:
+    path = text_of(tmp_path, "A [@xiong2020].\n\n::experiment block\n\nB [@xiong2020].")
+    shown = linked("[@liu2020] [@xiong2020] [@liu2020]")
+    page = render(
+        read(path), formulas=str, directives={"experiment": lambda _: shown}, sources=SOURCES
+    )
+    anchors = {citation.source.key: citation.anchors for citation in page.citations}
+    assert anchors == {"xiong2020": ["cite-1-1", "block", "cite-1-3"], "liu2020": ["block"]}
 
 
 @pytest.mark.parametrize(
