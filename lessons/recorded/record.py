@@ -43,11 +43,11 @@ def main(arguments: list[str]) -> int:
     if chosen.texts:
         return 0
     out = chosen.out or DATA
-    for language in training.CONTRAST:
-        record_contrast(out, language)
-    if chosen.contrast:
-        return 0
     try:
+        for language in training.CONTRAST:
+            record_contrast(out, language)
+        if chosen.contrast:
+            return 0
         results = record(out, backend(chosen.dask, chosen.jobs), grid.cells())
     except KeyboardInterrupt:
         print("\nStopped; the same command goes on from here.", file=sys.stderr)

@@ -1,6 +1,7 @@
 """The recorded grid: its files, that its script goes on where it stopped, and that it is true."""
 
 import json
+import signal
 from dataclasses import asdict
 from pathlib import Path
 
@@ -183,6 +184,22 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, short, monkeypatch):
     elsewhere = tmp_path / "at once"
     elsewhere.mkdir()
     assert record.record(elsewhere, one_by_one(), CELLS) == results
+
+
+def test_ctrl_c_is_one_line_in_the_contrast_as_well_and_leaves_what_was_recorded(
+    tmp_path, monkeypatch, capsys
+):
+    """Which comes first, and takes as long as a cell or two."""
+
+    def stopping(config, contrast=training.contrast):
+        yield next(contrast(config))
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(training, "contrast", stopping)
+    assert record.main(["--out", str(tmp_path)]) == 130
+    said = capsys.readouterr().err
+    assert said == "\nStopped; the same command goes on from here.\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"texts"}
 
 
 def test_what_another_grid_left_unfinished_is_not_mixed_in(tmp_path, short, capsys):
