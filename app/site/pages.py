@@ -32,6 +32,7 @@ from app.site.bundle import Runtime
 from app.site.environment import ROOT, Failure
 from app.site.node import MODULES, node
 from app.site.prerender import PrerenderError, prerender
+from app.site.thumbnails import thumbnail
 from app.text import Directive, Document, Formula, Source, TextError, Typesetter
 from app.ui import diagram
 from app.ui.strings import LANGUAGES, strings
@@ -130,6 +131,7 @@ class Site:
                 "languages": self.languages(f"{lesson.slug}/index.html", root),
                 "lesson": lesson.slug,
                 "way": fronts.way(self.lessons, lesson, language),
+                "still": Markup(thumbnail(lesson.slug, strings(language))),
                 "text": Markup(rendered.html),
                 "citations": rendered.citations,
                 "config": _json(self._config(lesson, language, root)),

@@ -69,7 +69,13 @@ def test_text_numbers_and_tables_are_there_without_javascript(
     section = page.locator("section[data-experiment=sensitivity]")
     expect(section.locator('[data-part="sentence"]')).to_contain_text("N = 12")
     assert section.locator('[data-part="table"] td').count() > 20
+    expect(section.locator('[data-part="table"]')).to_be_visible()
     expect(page.locator("noscript p")).to_be_visible()
+    expect(page.locator("noscript svg.thumbnail")).to_be_visible()
+    code = section.locator("details.code")
+    expect(code.locator("pre").first).to_be_hidden()
+    code.locator("summary").first.click()
+    expect(code.locator("p.help")).to_be_visible()
 
 
 def test_a_page_opened_as_a_file_is_painted_and_says_why_it_does_not_compute(
