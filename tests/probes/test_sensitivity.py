@@ -106,6 +106,31 @@ def test_the_estimate_is_within_a_tenth_of_the_perturbation_at_a_large_width(las
             assert abs(estimated[wiring][i] / measured[wiring][i] - 1) <= 0.1 + 4 * error
 
 
+def test_with_softmax_queries_and_keys_add_up_to_half_again(last):
+    """To the first-order estimate, whose k leaves them out."""
+    config = {"width": 64, "attention": "softmax", "depths": (1, 6, 12), "seeds": 24}
+    measured, estimated = last(measure(config)).columns, last(estimate(config)).columns
+    for wiring in ("post_ln", "pre_ln"):
+        for i in range(3):
+            error = measured[f"{wiring}_se"][i] / measured[wiring][i]
+            ratio = measured[wiring][i] / estimated[wiring][i]
+            assert 1 - 4 * error <= ratio <= 1.5 + 4 * error
+    assert measured["pre_ln"][0] > 1.15 * estimated["pre_ln"][0]
+
+
+@pytest.mark.parametrize("attention", ["uniform", "softmax"])
+def test_without_k_the_estimate_would_be_off_by_half_again_to_two_and_a_half(last, attention):
+    """1.4 to 2.6: Σβ² is not what is measured."""
+    config = {"width": 64, "attention": attention, "seeds": 24}
+    measured = last(measure({**config, "depths": (1, 6, 12)})).columns
+    squares = last(sensitivity.beta.measure({**config, "depth": 12})).columns
+    for wiring in ("post_ln", "pre_ln"):
+        for i, depth in enumerate((1, 6, 12)):
+            error = measured[f"{wiring}_se"][i] / measured[wiring][i]
+            off = measured[wiring][i] / sum(squares[wiring][: 2 * depth])
+            assert 1.4 - 4 * error * off <= off <= 2.6 + 4 * error * off
+
+
 # ---------------------------------------------------------------- the definition, and its traps
 
 

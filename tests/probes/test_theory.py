@@ -7,6 +7,7 @@ import pytest
 
 from app.nn.wirings import WIRINGS
 from app.probes import theory
+from app.probes.statistics import fits
 
 DEPTHS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48)
 
@@ -21,6 +22,15 @@ DEPTHS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48)
 def test_the_sensitivity_curve_is_the_published_row_to_two_decimals(wiring, row):
     curve = theory.sensitivity_curve(wiring, DEPTHS, ff=1, tokens=5)
     assert [round(value, 2) for value in curve] == row
+
+
+def test_four_layers_cannot_tell_n_from_its_logarithm():
+    """Either law fits Pre-LN's first four depths to a hundredth; 24 layers tell them apart."""
+    for deepest, apart in ((4, 0.01), (24, 0.1)):
+        depths = range(1, deepest + 1)
+        laws = fits(depths, theory.sensitivity_curve("pre_ln", depths, ff=1, tokens=5))
+        difference = laws["log"]["r2"] - laws["linear"]["r2"]
+        assert difference < apart if deepest == 4 else difference > apart
 
 
 def test_a_curve_at_one_depth_is_a_point_of_the_curve_at_all():
@@ -55,7 +65,12 @@ def test_pre_ln_s_stream_is_the_measured_one():
 
 
 def test_post_ln_s_sum_before_the_ffn_s_norm_is_three_halves():
-    assert [m.q_sum for m in theory.forward("post_ln", 6, 1, 8)[1::2]] == pytest.approx([1.5] * 6)
+    """After the attention it is 1 + v, on the way from 1 + 1/T to 2 as the positions collapse."""
+    trace = theory.forward("post_ln", 48, 1, 8)
+    assert [m.q_sum for m in trace[1::2]] == pytest.approx([1.5] * 48)
+    sums = [m.q_sum for m in trace[0::2]]
+    assert sums == sorted(sums)
+    assert [sums[0], sums[-1]] == pytest.approx([1 + 1 / 8, 2], abs=1e-3)
 
 
 def test_the_last_layer_s_gradient_falls_with_depth_in_pre_ln_only():

@@ -30,8 +30,13 @@ def test_deepnorm_is_the_flattest_and_falls_as_a_root(all_of_them):
     # Against N = 1 the fall is a little steeper: its one layer has little to average over.
     exponent = np.polyfit(np.log(DEPTHS[1:]), np.log(columns["deepnorm_geomean"][1:]), 1)[0]
     assert exponent == pytest.approx(-0.5, abs=0.05)
-    ratio = all_of_them.summary["gradients"]["deepnorm"]["ratio"]
-    assert abs(ratio["mean"] - 1) <= 0.02 + 4 * ratio["se"]
+    for row in range(len(DEPTHS)):
+        others = [columns[f"{w}_geomean"][row] for w in all_of_them.config["wiring"]]
+        assert columns["deepnorm_geomean"][row] == min(others)
+    gradients = all_of_them.summary["gradients"]["deepnorm"]
+    assert abs(gradients["ratio"]["mean"] - 1) <= 0.02 + 4 * gradients["ratio"]["se"]
+    profile = np.array(gradients["profile"])
+    np.testing.assert_allclose(profile / profile.mean(), 1, atol=0.02)
 
 
 @pytest.mark.parametrize("wiring", ["pre_ln", "admin", "sandwich", "olmo2", "pre_rms"])
