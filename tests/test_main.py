@@ -146,6 +146,42 @@ def test_training_has_a_row_per_step(capsys):
     assert set(answer["summary"]) == {"symbols", "unigram", "post_ln"}
 
 
+ONE_MORE = """
+import sys
+from app.nn import wirings
+
+def halved(x, branch, norm, share):
+    return x + branch(norm(x)) * share
+
+row = wirings.Wiring("halved", halved, final_norm=True, depends_on_depth=True, source="here, 2026",
+                     numbers=lambda place, draw: {"share": 1 / place.depth})
+wirings.WIRINGS[row.name] = row
+
+from app.__main__ import main, probes
+from app.probes.options import options_of
+
+small = {"depth": "3", "depths": "1,3", "width": "16", "seeds": "2", "tokens": "3", "steps": "2"}
+for name, probe in probes().items():
+    takes = options_of(probe.takes)
+    if "wiring" in takes:
+        given = [x for o, value in small.items() if o in takes for x in (f"--{o}", value)]
+        print(name, file=sys.stderr)
+        assert main(["probe", name, "--wiring", "halved,pre_ln", *given, "--csv"]) == 0
+"""
+
+
+def test_one_more_wiring_takes_one_function_and_one_row_for_every_probe_to_have_it():
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_MORE], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    names = done.stderr.split()
+    assert set(names) == {*STACKS, "training"} - {"jacobian"}
+    headers = [line.split(",") for line in done.stdout.splitlines() if not line[0].isdigit()]
+    assert len(headers) == len(names)
+    for header, name in zip(headers, names, strict=True):
+        assert {"halved", "pre_ln"} <= set(header), name
+
+
 # ---------------------------------------------------------------- refusals
 
 
