@@ -51,7 +51,7 @@ SHIPPED = (
     "linkify-it-py",
 )
 # Of our own code, what never runs in the browser.
-NOT_SHIPPED = ("site/*", "web/*", "text/*", "__main__.py")
+NOT_SHIPPED = ("site/*", "web/*", "text/*", "__main__.py", "terminal.py")
 # Of the packages, what no lesson can need; the trace leaves out far more.
 SKIPPED = (
     "*.pyi",

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app import __main__ as terminal
+from app import terminal
 from app.experiments import EXPERIMENTS, code, export
 from app.experiments.experiment import Experiment
 from app.probes import NUMBERS_VERSION
