@@ -374,7 +374,7 @@ class Experiment(ABC):
             f"experiment.notice.{notice.kind}",
             label=control.label,
             given=notice.given,
-            used=notice.used,
+            used=control.named(notice.used),
             low=notice.low,
             high=notice.high,
         )

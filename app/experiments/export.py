@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from app.probes import NUMBERS_VERSION
@@ -48,7 +49,7 @@ def command(result: Result) -> str:
 def commands(results: Iterable[Result]) -> str:
     """The lines for all results, as HTML; none for no result."""
     lines = dict.fromkeys(command(result) for result in results)
-    inner = "".join(f"<li><code>{markup.text(line)}</code></li>" for line in lines)
+    inner = "".join(f"<li><code>{escape(line)}</code></li>" for line in lines)
     return f"<ul>{inner}</ul>" if inner else ""
 
 

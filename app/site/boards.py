@@ -21,9 +21,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jinja2
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from app.ui import references
+from app import lines
+from app.ui import markup
 from app.ui.strings import Strings
 
 _FORMULA = re.compile(r"\$([^$]+)\$")
@@ -63,8 +64,10 @@ def board(
 
     def words(text: str) -> Markup:
         pieces = _FORMULA.split(text)  # every second one is a formula
+        last = len(pieces) - 1
         return Markup().join(
-            tex(p) if i % 2 else Markup(references.linked(escape(p))) for i, p in enumerate(pieces)
+            tex(p) if i % 2 else Markup(markup.text(lines.glued(p, after=i > 0, before=i < last)))
+            for i, p in enumerate(pieces)
         )
 
     def sets(option: str, value: str) -> Markup:
@@ -90,8 +93,3 @@ def board(
     render()  # finds out which formulas there are
     done.update(zip(list(done), typeset(list(done)), strict=True))
     return render()
-
-
-def _linked(text: str) -> Markup:
-    """Escaped, its `[@paper]` as links."""
-    return Markup(references.linked(str(escape(text))))

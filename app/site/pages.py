@@ -34,7 +34,7 @@ from app.site.node import MODULES, node
 from app.site.prerender import PrerenderError, prerender
 from app.site.thumbnails import thumbnail
 from app.text import Directive, Document, Formula, Source, TextError, Typesetter
-from app.ui import diagram
+from app.ui import diagram, markup
 from app.ui.strings import LANGUAGES, strings
 
 LESSONS = ROOT / "lessons"
@@ -194,6 +194,7 @@ class Site:
             ],
             "worker": f"{root}{self.assets.folder}worker.js",
             "strings": strings(language).table("page"),
+            "notices": strings(language).table("experiment.notice"),
             "toolbar": strings(language).table("toolbar"),
         }
 
@@ -302,10 +303,12 @@ def _json(value: object) -> Markup:
 
 @cache
 def _templates() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(asset_files.WEB / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["words"] = lambda words: Markup(markup.text(words))
+    return environment

@@ -10,7 +10,7 @@ import panel as pn
 
 from app import live
 from app.experiments.experiment import Drawing, Experiment
-from app.probes.options import OPTIONS, Option
+from app.probes.options import OPTIONS
 from app.ui.controls import Control, Pick
 
 
@@ -64,15 +64,15 @@ def prerender(name: str, language: str) -> Prerendered:
             f"The experiment {name!r} ends as {experiment.status!r} with its default state, "
             "but a page must show it ready."
         )
-    options = [control.option for control in experiment.controls.values() if control.option]
-    controls = [c for c in experiment.controls.values() if not isinstance(c, Pick)]
-    first = [c for c in controls if c.name in experiment.first or c.name not in OPTIONS]
+    controls = list(experiment.controls.values())
+    painted = [c for c in controls if not isinstance(c, Pick)]
+    first = [c for c in painted if c.name in experiment.first or c.name not in OPTIONS]
     return Prerendered(
         name=name,
         question=experiment.question,
         first=first,
-        more=[control for control in controls if control not in first],
-        sliders=frozenset(c.name for c in controls if isinstance(c.widget, pn.widgets.IntSlider)),
+        more=[control for control in painted if control not in first],
+        sliders=frozenset(c.name for c in painted if isinstance(c.widget, pn.widgets.IntSlider)),
         buttons=list(experiment.buttons.values()),
         figures=[
             Figure(slot, experiment.captions[slot], int(figure.height or 0))
@@ -83,18 +83,21 @@ def prerender(name: str, language: str) -> Prerendered:
         stored={
             **built.stored(),
             "state": experiment.state(),
-            "options": [_option(option) for option in options],
+            "options": [_option(control) for control in controls],
         },
     )
 
 
-def _option(option: Option) -> dict[str, Any]:
-    """As `web/state.js` reads it."""
+def _option(control: Control) -> dict[str, Any]:
+    """As `web/state.js` reads it; `names` are the choices as the page calls them."""
+    option = control.option
+    assert option is not None
     return {
         "name": option.name,
         "kind": option.kind,
         "low": option.low,
         "high": option.high,
         "choices": list(option.choices) or None,
+        "names": [control.named(choice) for choice in option.choices] or None,
         "default": option.format(option.default),
     }

@@ -27,6 +27,7 @@ from mdit_py_plugins.container import container_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
+from app import lines
 from app.text.errors import TextError
 from app.text.formulas import Formula
 from app.text.sources import Citation, Source
@@ -242,7 +243,7 @@ def _meta(path: Path, tokens: Sequence[Token]) -> dict[str, str]:
     return meta
 
 
-def _check_boxes(path: Path, tokens: Sequence[Token], lines: Sequence[str]) -> None:
+def _check_boxes(path: Path, tokens: Sequence[Token], written: Sequence[str]) -> None:
     for token in tokens:
         if token.type != "container_box_open" or token.map is None:
             continue
@@ -255,7 +256,7 @@ def _check_boxes(path: Path, tokens: Sequence[Token], lines: Sequence[str]) -> N
         if name == "answer" and token.info.strip() == name:
             raise TextError(path, line, 'the box ":::answer" needs a title to press.')
         # markdown-it closes an open box at the end of the text without a word.
-        last = lines[token.map[1]].strip() if token.map[1] < len(lines) else ""
+        last = written[token.map[1]].strip() if token.map[1] < len(written) else ""
         if not re.fullmatch(f":{{{len(token.markup)},}}", last):
             raise TextError(path, line, f'the box ":::{name}" is never closed.')
 
@@ -359,6 +360,17 @@ def _render_formula(
     return f'<div class="formula">{html}</div>\n' if display else html
 
 
+def _render_text(
+    _renderer: RendererHTML, tokens: Sequence[Token], index: int, _options: Any, _env: Any
+) -> str:
+    after, before = (
+        0 <= place < len(tokens) and tokens[place].type == "math_inline"
+        for place in (index - 1, index + 1)
+    )
+    words = lines.glued(tokens[index].content, after=after, before=before)
+    return lines.unbroken(escape(words))
+
+
 def _render_citation(
     _renderer: RendererHTML, tokens: Sequence[Token], index: int, _options: Any, env: Any
 ) -> str:
@@ -440,6 +452,7 @@ _RULES: dict[str, _Rule] = {
     "math_inline": _render_formula,
     "math_block": _render_formula,
     "citation": _render_citation,
+    "text": _render_text,
     "link_open": _open_link,
     "container_box_open": _open_box,
     "container_box_close": _close_box,

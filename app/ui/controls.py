@@ -95,6 +95,13 @@ class Control:
             return self._words.replace("{value}", shown)
         return self._words["one" if text == "1" else "other"].replace("{value}", shown)
 
+    def named(self, text: str) -> str:
+        """A choice as the page calls it, by its canonical text; what has no such name, as it is."""
+        if self.option is None or self._shown is None or not self.option.choices:
+            return text
+        names = dict(zip(map(self.option.format, self._values or ()), self._shown, strict=True))
+        return names.get(text, text)
+
     def set(self, value: Any) -> Any:
         """Show `value`, or the nearest that this control can show; returns what is shown."""
         if self.option is None:
@@ -172,12 +179,21 @@ class Pick(Control):
     For choices that a widget cannot show, such as the pieces of a formula.
     """
 
-    def __init__(self, *, name: str, label: str, help: str, words: Words, option: Option) -> None:
+    def __init__(
+        self,
+        *,
+        name: str,
+        label: str,
+        help: str,
+        words: Words,
+        option: Option,
+        shown: list[str] | None,
+    ) -> None:
         self.name, self.label, self.help = name, label, help
         self.option: Option = option
         self._words = words
         self._values = list(option.choices)
-        self._shown = None
+        self._shown = shown
         self._chosen = option.default
 
     @property
@@ -280,8 +296,11 @@ def number(
 
 
 def pick(option: Option, s: Strings, *, key: str | None = None) -> Control:
-    """A choice that is made by buttons of the experiment's own board. Texts as of a `slider`."""
-    return Pick(**_texts(option, s, key), option=option)
+    """A choice that is made by buttons of the experiment's own board. Texts as of a `select`, but
+    choices that are only numbers need none."""
+    names = [f"{key or f'option.{option.name}'}.choices.{choice}" for choice in option.choices]
+    shown = [s(name) for name in names] if all(name in s for name in names) else None
+    return Pick(**_texts(option, s, key), option=option, shown=shown)
 
 
 def button(action: str, s: Strings, *, primary: bool = False, key: str | None = None) -> Control:

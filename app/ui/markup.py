@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from app import lines
 from app.ui import references
 
 _BETWEEN_HAN = re.compile(r"(?<=[\u4e00-\u9fff）]) (?=[\u4e00-\u9fff])")
@@ -32,7 +33,7 @@ def text(words: str) -> str:
     filled in where a Latin one would stand off gets no spaces. `[@paper]` becomes a link."""
     words = _BETWEEN_HAN.sub("", words)
     escaped = escape(_TIGHT.sub("\N{NO-BREAK SPACE}", words), quote=False)
-    return references.linked(escaped)
+    return references.linked(lines.unbroken(escaped))
 
 
 def sentences(texts: Iterable[str], between: str) -> str:

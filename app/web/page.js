@@ -100,7 +100,7 @@ export function noteFaults(notices, general = []) {
   for (const it of experiments) {
     const own = notices.filter(({ experiment }) => experiment === it.name || (experiment === null && it === arrival));
     const faults = own.map(({ kind, name, given, used, low, high }) =>
-      say(config.strings, `notice_${kind}`, { label: labelOf(it.section, name), name, given, used, low, high }),
+      say(config.notices, kind, { label: labelOf(it.section, name), name, given, used, low, high }),
     );
     it.note(it === arrival ? [...faults, ...general] : faults);
   }

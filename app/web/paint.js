@@ -142,6 +142,8 @@
       /** @type {MutationObserver[]} */
       this.observers = [];
       this.quiet = 0;
+      /** @type {string | null} the option whose field was last typed in */
+      this.clamped = null;
       /** @type {string | undefined} the slot that had the keyboard, and nobody has it now */
       this.lost = undefined;
       // What the reader did before anybody listened: the scripts that do come after this one.
@@ -363,8 +365,10 @@
         });
       }
       if (tag.clamped) {
-        const typed = (/** @type {Event} */ event) =>
+        const typed = (/** @type {Event} */ event) => {
           this.part("notice", control.clamp(/** @type {HTMLInputElement} */ (event.target)));
+          this.clamped = name;
+        };
         view.shadow_el.addEventListener("change", typed, true); // before Bokeh
       }
       refresh();
@@ -372,6 +376,10 @@
 
     /** @param {string} name @param {string} text */
     changed(name, text) {
+      if (this.clamped !== null && this.clamped !== name) {
+        this.part("notice", ""); // it was about what was typed before
+        this.clamped = null;
+      }
       if (this.optionHandlers.length === 0) this.unheard[name] = text;
       for (const handler of this.optionHandlers) handler(name, text);
       if (alone) this.markStale();

@@ -11,6 +11,7 @@ import { Client } from "./client.js";
  * @property {import("./protocol.js").RuntimeFile[]} files
  * @property {string} worker  address of the worker's script, relative to the page
  * @property {import("./words.js").Strings} strings
+ * @property {import("./words.js").Strings} notices  what is said of a value that cannot be taken as it is
  * @property {import("./words.js").Strings} toolbar  its words
  */
 

@@ -3,11 +3,11 @@
 
 /**
  * @typedef {import("./protocol.js").State} State
- * @typedef {{name: string, kind: string, low: number | null, high: number | null, choices: string[] | null}} Option
- *   as app/probes/options.py declares it
+ * @typedef {{name: string, kind: string, low: number | null, high: number | null, choices: string[] | null, names?: string[] | null}} Option
+ *   as app/probes/options.py declares it; names: the choices as the page calls them
  * @typedef {{options: Option[], defaults: State}} Spec  one experiment's
  * @typedef {{experiment: string | null, kind: "clamped" | "unreadable" | "unknown", name: string, given: string, used: string, low: string, high: string}} Notice
- *   experiment: the one it is about; null: none that is known. used: what was taken instead ("" for an unknown name)
+ *   experiment: the one it is about; null: none that is known. used: what was taken instead, as the page calls it ("" for an unknown name)
  * @typedef {{states: Record<string, State>, named: string[], notices: Notice[], version: string | null}} Parsed
  *   named: the experiments that the query says something about
  */
@@ -51,7 +51,7 @@ export function parse(query, experiments) {
       const option = /** @type {Option} */ (options.find((each) => each.name === name));
       const { value, kind } = read(option, text, defaults[name]);
       states[experiment][name] = value;
-      if (kind) notices.push({ experiment, kind, name, given: text, used: value, ...bounds(option) });
+      if (kind) notices.push({ experiment, kind, name, given: text, used: called(option, value), ...bounds(option) });
     }
   }
   return { states, named: [...named], notices, version };
@@ -131,6 +131,11 @@ function numeral(word, whole) {
 /** @param {number} value @param {Option} option */
 function clamp(value, { low, high }) {
   return Math.min(Math.max(value, low ?? -Infinity), high ?? Infinity);
+}
+
+/** A value as the page calls it. @param {Option} option @param {string} value */
+function called({ choices, names }, value) {
+  return names?.[choices?.indexOf(value) ?? -1] ?? value;
 }
 
 /** @param {Option} option */

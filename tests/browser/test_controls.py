@@ -242,6 +242,11 @@ def test_a_number_out_of_bounds_is_clamped_with_a_sentence(page: ControlsPage) -
     seed.fill("5")
     seed.press("Enter")
     assert page.notice("notice") == ""
+    seed.fill("-1")
+    seed.press("Enter")
+    assert "so 0 is used" in page.notice("notice")
+    page.slot("control:attention").get_by_role("radio", name="softmax").check()
+    assert page.notice("notice") == "", "what was said of one control is no word about another"
 
 
 def test_an_emptied_field_keeps_its_value(page: ControlsPage) -> None:

@@ -31,5 +31,6 @@ def measured(state: Mapping[str, str] = SMALL, language: str = "en") -> Sensitiv
 
 def words(experiment: Sensitivity, part: str) -> str:
     """A part as a reader sees it."""
-    plain = unescape(re.sub(r"<[^>]+>", " ", experiment.parts()[part]))
+    in_one = re.sub(r'<span class="whole">(.*?)</span>', r"\1", experiment.parts()[part])
+    plain = unescape(re.sub(r"<[^>]+>", " ", in_one))
     return re.sub(r"\s+", " ", plain).strip()

@@ -41,7 +41,10 @@ def test_roots_come_in_a_fixed_order_in_every_language() -> None:
     assert slots == [
         *(
             f"control:{n}"
-            for n in ("depth", "axis", "change", "width", "attention", "seeds", "seed")
+            for n in (
+                *("depth", "axis", "expected", "change"),
+                *("width", "attention", "seeds", "seed"),
+            )
         ),
         *("button:perturb", "button:stop"),
         *("figure:sensitivity", "figure:beta"),
@@ -273,7 +276,7 @@ def properties(document: Document, root: str) -> dict[tuple[str, str], str]:
         ({"change": "0.03"}, {"change": "0.02"}, "0.03 is not offered here"),
         ({"attention": "sparse"}, {"attention": "uniform"}, "“sparse” is no value"),
         ({"seed": "two"}, {"seed": "0"}, "“two” is no value"),
-        ({"colour": "red"}, {}, "There is no setting “colour” here; it was ignored."),
+        ({"colour": "red"}, {}, "No experiment here has a setting “colour”; it was ignored."),
     ],
 )
 def test_what_cannot_be_taken_is_said_in_a_sentence(
@@ -289,7 +292,7 @@ def test_what_cannot_be_taken_is_said_in_a_sentence(
 
 @pytest.mark.parametrize("language", ["en", "zh-Hans"])
 def test_states_survive_the_round_trip(language: str) -> None:
-    state = {"depth": "24", "axis": "log2", "change": "0.002", "width": "256",
+    state = {"depth": "24", "axis": "log2", "expected": "4", "change": "0.002", "width": "256",
              "attention": "softmax", "seeds": "8", "seed": "4294967295"}  # fmt: skip
     experiment = Sensitivity(language)
     assert experiment.set(state) == []

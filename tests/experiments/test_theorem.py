@@ -96,10 +96,10 @@ def test_each_sign_lights_up_another_part_and_reads_it() -> None:
 def test_every_sign_has_a_name_an_explanation_and_a_reading(language: str) -> None:
     say = strings(language)
     for term in LIT:
-        assert say.raw(f"theorem.board.name.{term}")
+        assert say.raw(f"theorem.option.term.choices.{term}")
         assert "$" in str(say.raw(f"theorem.board.about.{term}")) or term == "start"
         assert say.raw(f"theorem.lit.{term}")
-    names = [say.raw(f"theorem.board.name.{term}") for term in LIT]
+    names = [say.raw(f"theorem.option.term.choices.{term}") for term in LIT]
     assert len(set(names)) == len(names)
     assert not any("$" in str(name) or "\\" in str(name) for name in names)
 

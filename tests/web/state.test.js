@@ -5,7 +5,7 @@ import { format, formatOne, parse, same } from "../../app/web/state.js";
 const depth = { name: "depth", kind: "int", low: 1, high: 48, choices: null };
 const seed = { name: "seed", kind: "int", low: 0, high: 999, choices: null };
 const change = { name: "change", kind: "float", low: 0.001, high: 0.1, choices: null };
-const attention = { name: "attention", kind: "choice", low: null, high: null, choices: ["uniform", "softmax"] };
+const attention = { name: "attention", kind: "choice", low: null, high: null, choices: ["uniform", "softmax"], names: ["the same for all", "softmax"] };
 const wiring = { name: "wiring", kind: "choices", low: null, high: null, choices: ["post_ln", "pre_ln"] };
 const depths = { name: "depths", kind: "ints", low: 1, high: 48, choices: null };
 
@@ -68,7 +68,10 @@ test("a value that cannot be read leaves the default, and is said", () => {
     assert.equal(states.sensitivity.depth, "12", text);
     assert.equal(notices[0]?.kind, "unreadable", text);
   }
-  assert.equal(parse("?attention=linear", experiments).notices[0].kind, "unreadable");
+  const { states, notices } = parse("?attention=linear", experiments);
+  assert.equal(notices[0].kind, "unreadable");
+  assert.equal(states.sensitivity.attention, "uniform");
+  assert.equal(notices[0].used, "the same for all", "not by its internal name");
 });
 
 test("an unknown key is ignored, and said", () => {
