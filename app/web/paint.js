@@ -1,7 +1,7 @@
 /**
  * First paint and, after it, everything that touches a Bokeh document on the page.
  *
- * A classic deferred script, after BokehJS and controls.js: it must work from `file://`, where
+ * A classic deferred script, after BokehJS, controls.js and calm.js: it must work from `file://`, where
  * modules and `fetch` do not, and under a policy without inline scripts and `eval`. It knows nothing
  * of Python: the page's module (`page.js`) asks for a section by name and is handed a `Painted`, by
  * which it sets the controls, applies patches, and hears what the reader does.
@@ -461,43 +461,8 @@
     slot.setAttribute("role", "img");
     for (const canvas of view.views.query((/** @type {any} */ it) => it.model.type === "Canvas")) {
       canvas.events_el.removeAttribute("tabindex"); // no tool here listens to keys
-      for (const layer of [canvas.primary, canvas.overlays]) layer.clear = () => clearWhole(layer);
     }
-    for (const legend of view.views.query((/** @type {any} */ it) => it.model.type === "Legend")) calmLegend(legend);
-  }
-
-  /**
-   * BokehJS builds a legend anew, a canvas for each of its samples, whenever anything changes that its
-   * entries lead to: for every column of data that a patch brings. Its words alone are reason enough,
-   * and once a patch; the samples are painted with the figure.
-   * @param {any} legend
-   */
-  function calmLegend(legend) {
-    const render = legend._render_items.bind(legend);
-    const words = () => JSON.stringify([
-      legend.model.ncols,
-      ...legend.labels.map((/** @type {any} */ { item, label }) => [label, item.visible]),
-    ]);
-    let rendered = words();
-    legend._render_items = () => queueMicrotask(() => {
-      if (legend.is_destroyed || words() === rendered) return;
-      rendered = words();
-      render();
-    });
-  }
-
-  /**
-   * BokehJS clears a layer after it has moved the origin by half a pixel, and so leaves a trace of
-   * earlier paintings along two edges. And it outlines a frame without beginning a path: where the
-   * frame has no fill, the last path of the painting before, an axis' old ticks, is drawn with it.
-   * @param {{ctx: CanvasRenderingContext2D}} layer
-   */
-  function clearWhole({ ctx }) {
-    ctx.beginPath();
-    ctx.save();
-    ctx.resetTransform();
-    ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
-    ctx.restore();
+    page.normlabCalm(view);
   }
 
   /**

@@ -17,7 +17,7 @@ from app.ui.strings import strings
 
 WEB = Path(controls.__file__).parents[1] / "web"
 BOKEHJS = Path(bokeh.__file__).parent / "server" / "static" / "js"
-OURS = ("controls.js", "paint.js")
+OURS = ("controls.js", "calm.js", "paint.js")
 SCRIPTS = ("bokeh.min.js", "bokeh-widgets.min.js", *OURS)
 FAR = "far"  # a section below the others, out of sight
 

@@ -166,7 +166,7 @@ def test_figures_need_classic_scripts_only(site: Path) -> None:
     for attrs in scripts:
         names[attrs.get("type") == "module"].append(str(attrs["src"]).rsplit("/", 1)[-1])
     assert names[False] == [
-        "shell.js", "bokeh.min.js", "bokeh-widgets.min.js", "controls.js", "paint.js",
+        "shell.js", "bokeh.min.js", "bokeh-widgets.min.js", "controls.js", "calm.js", "paint.js",
     ]  # fmt: skip
     assert names[True] == ["python.js", "page.js"]
 
