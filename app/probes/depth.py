@@ -34,7 +34,7 @@ TAKES = narrowed(
 )
 TOLERANCE = 0.3  # the output error up to which layers may be grouped
 FEW = 2  # samples of the first run
-PART = 2**18  # numbers of states that go through a sublayer between two pauses
+PART = 2**25  # multiplications, about, of states that go through a sublayer between two pauses
 
 Measured = dict[str, Array]  # by quantity
 
@@ -125,11 +125,14 @@ class Walk:
         if not ends_layer and len(self.layers) > 1:  # this layer's branches from one layer before
             self._merging = (self.layers[-2], self.layers[-1])
         self._state = step(self._state, matrices)
+        yield
         if self._merging is not None:
             self._merging = beside(step, matrices, *self._merging)
+            yield
         self._take_pairs(step, matrices, ends_layer)
         yield
-        rows = max(1, PART // self._state.size)
+        positions = self._state.size // self._state.shape[-1]
+        rows = max(1, PART // (positions * step.sublayer.size))
         for first in range(0, self._arisen, rows):
             part = slice(first, min(first + rows, self._arisen))
             self._variants[part] = step(self._variants[part], matrices)

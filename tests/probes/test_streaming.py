@@ -5,9 +5,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from app.nn import ops
 from app.nn.stack import BLOCK, StackConfig, draw_layer
-from app.probes import attenuation, depth, draws, gradients, jacobian, norms, wirings
+from app.probes import attenuation, depth, draws, gradients, jacobian, norms, sensitivity, wirings
 from app.probes.draws import Layers
+from app.probes.options import PRODUCT
 
 SMALL = {"width": 32, "seeds": 5}
 PROBES = {
@@ -107,8 +109,51 @@ def test_no_more_than_two_blocks_are_drawn_between_two_pauses(monkeypatch, probe
     assert total > 0
 
 
-MANY = "post_ln,pre_ln,hyper_connections,mhc"  # ten streams
 LARGE = {"width": 768, "ff": 4, "attention": "softmax", "seeds": 1}
+
+
+@pytest.mark.parametrize(
+    ("probe", "config"),
+    [
+        (sensitivity.measure, {"depths": 1}),
+        (norms.measure, {"depth": 1}),
+        (attenuation.measure, {"depth": 1}),
+        (gradients.measure, {"depth": 1}),
+        (gradients.measure, {"depth": 1, "stack": "decoder"}),
+        (gradients.measure_last, {"depths": 1}),
+        (depth.measure, {"depth": 4, "wiring": "pre_ln"}),
+        (wirings.measure, {"depth": 1, "depths": 1, "wiring": "post_ln,admin,mhc"}),
+    ],
+)
+def test_no_more_is_multiplied_between_two_pauses_than_a_time_slice_holds(
+    monkeypatch, probe, config
+):
+    """Six products of the largest FFN that is allowed: some 30 ms at what Pyodide does."""
+    multiplied, multiply = 0, ops.matrix_product
+
+    def counting(x, y):
+        nonlocal multiplied
+        product = multiply(x, y)
+        multiplied += product.size * x.shape[-1]
+        return product
+
+    monkeypatch.setattr(ops, "matrix_product", counting)
+    total = 0
+    for _ in probe({**LARGE, "tokens": 7, **config}):
+        assert multiplied <= 6 * PRODUCT
+        total, multiplied = total + multiplied, 0
+    assert total > PRODUCT
+
+
+def test_how_many_changed_stacks_go_together_changes_no_digit(last, monkeypatch):
+    config = {"depth": 5, "width": 80, "seeds": 3, "quantity": "drop", "attention": "softmax"}
+    together = last(depth.measure(config))
+    depth._kept.clear()
+    monkeypatch.setattr(depth, "PART", 1)
+    assert last(depth.measure(config)) == together
+
+
+MANY = "post_ln,pre_ln,hyper_connections,mhc"  # ten streams
 
 
 @pytest.mark.parametrize(
