@@ -32,6 +32,7 @@ import { fromWorker } from "./protocol.js";
  */
 
 const UNDOING = ["stop", "reset"]; // with nothing begun there is nothing for them to do
+const OVERTAKE = 25; // milliseconds that a value may still be worked on once there is a newer one
 const STOP_PATIENCE = 1000; // milliseconds for Stop to be answered before the worker is ended
 
 export class Client {
@@ -160,7 +161,10 @@ export class Client {
   }
 }
 
-/** One experiment's talk with the worker: at most one unanswered set, the newest values win. */
+/**
+ * One experiment's talk with the worker. The newest values win: they wait for the answer to those before,
+ * which may well be a moment away, but not for long.
+ */
 export class Session {
   #seq = 0;
   #open = false;
@@ -171,6 +175,8 @@ export class Session {
   #presses = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #patience;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #overtaking;
   #stopping = 0;
   /** Files that have not come yet. @type {"wanted" | "asked" | null} */
   #exporting = null;
@@ -206,13 +212,16 @@ export class Session {
     if (this.#exporting) this.#exporting = "wanted";
     this.#seq = 0; // the next worker's session counts anew
     clearTimeout(this.#patience);
+    this.#endWait();
   }
 
   /** @param {State} state  all options */
   set(state) {
     this.what.state = { ...state };
     this.#changed = true;
-    if (this.#open && this.#unanswered === null) this.#sendState();
+    if (!this.#open) return;
+    if (this.#unanswered === null) this.#sendState();
+    else this.#overtaking ??= setTimeout(() => this.#sendState(), OVERTAKE);
   }
 
   /** Before Python is up the last press is kept; Stop and Reset take it back. @param {string} action */
@@ -282,9 +291,15 @@ export class Session {
   }
 
   #sendState() {
+    this.#endWait();
     this.#changed = false;
     this.#unanswered = ++this.#seq;
     this.client.send({ type: "set", session: this.name, seq: this.#seq, state: this.what.state });
+  }
+
+  #endWait() {
+    clearTimeout(this.#overtaking);
+    this.#overtaking = undefined;
   }
 
   /** Once the worker knows the values that it is about. */

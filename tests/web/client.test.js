@@ -121,6 +121,20 @@ test("of fifty values one goes at once, and after its answer only the last", () 
   assert.ok(session.settled);
 });
 
+test("a value that takes long is overtaken by the newest one, whose answer alone counts", () => {
+  const { session, name } = opened();
+  nowLive(wires[0], name);
+  for (const depth of ["1", "2", "3"]) session.set({ depth });
+  mock.timers.tick(50);
+  assert.deepEqual(wires[0].of("set").map((set) => set.state.depth), ["1", "3"]);
+  wires[0].say({ type: "answer", session: name, seq: 1 });
+  assert.ok(!session.settled);
+  wires[0].say({ type: "answer", session: name, seq: 2 });
+  assert.ok(session.settled);
+  mock.timers.tick(50);
+  assert.equal(wires[0].of("set").length, 2);
+});
+
 test("a state is the newest only when it answers the last values", () => {
   const { session, name } = opened();
   nowLive(wires[0], name);
