@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from app.experiments.attenuation_figures import Claim, Measured
+from app.experiments.attenuation_figures import NORMS_PER_LAYER, Claim, Measured
 from app.experiments.profiles import (
     Profiles,
     View,
@@ -19,6 +19,7 @@ from app.experiments.work import Run, State
 from app.probes import attenuation
 from app.probes.options import OPTIONS
 from app.probes.result import Result
+from app.probes.statistics import told_apart
 from app.ui.controls import Control, switch
 from app.ui.figures import Chart
 from app.ui.markup import Table
@@ -74,7 +75,6 @@ class Attenuation(Profiles):
     def sentences(self) -> list[str]:
         say, depth, width = self.say, self.values["depth"], self.values["width"]
         post, claim = self._whole("post_ln")["geomean"], self.result.columns["claim"][0]
-        alone = self.result.summary["norms_in_a_row"]
         return [
             *self.caveats("measured", range(depth + 1)),
             say(
@@ -88,14 +88,22 @@ class Attenuation(Profiles):
             ),
             *self._falls(),
             say("attenuation.pre", pre=self._ratio(self.result, "pre_ln")),
-            say(
-                "attenuation.alone",
-                count=attenuation.NORMS_IN_A_ROW,
-                left=with_error(alone["mean"], alone["se"]),
-                first=significant(self.result.summary["norms_passed"][1]),
-            ),
+            self._alone(),
             *self._compared(),
         ]
+
+    def _alone(self) -> str:
+        """What as many LayerNorms as the stack has would leave, with nothing between them."""
+        left, whole = (self.result.summary[name] for name in ("norms_passed", "norms_in_a_row"))
+        count = min(NORMS_PER_LAYER * self.values["depth"], len(left) - 1)
+        return self.say(
+            "attenuation.alone",
+            count=count,
+            left=with_error(whole["mean"], whole["se"])
+            if count == len(left) - 1
+            else significant(left[count]),
+            first=significant(left[1]),
+        )
 
     def _falls(self) -> list[str]:
         """Where Post-LN's gradient is shortest, if that is neither at the first nor the last, and
@@ -119,7 +127,7 @@ class Attenuation(Profiles):
             return []
         here, there = (r.summary["whole"]["post_ln"] for r in (self.result, self.wide))
         error = math.hypot(here["geomean_se"], there["geomean_se"])
-        told = abs(there["geomean"] - here["geomean"]) > 3 * error
+        told = told_apart(there["geomean"] - here["geomean"], error)
         return [
             self.say(
                 f"attenuation.{'wide' if told else 'wide_same'}",

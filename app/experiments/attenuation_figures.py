@@ -7,7 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from app.experiments.profiles import ALONE, RULE, WIRINGS, Profile, View, state_ticks
+from app.experiments.profiles import ALONE, RULE, LayerChart, View, state_ticks
+from app.nn.wirings import BASE
 from app.probes.result import Result
 from app.ui.scales import log_range
 from app.ui.theme import SERIES
@@ -15,7 +16,7 @@ from app.ui.theme import SERIES
 NORMS_PER_LAYER = 2
 
 
-class Layers(Profile):
+class Layers(LayerChart):
     """‖∂L/∂x_l‖/‖∂L/∂x_N‖ against l, on a logarithmic axis."""
 
     def frame(self, view: View, *more: Sequence[float]) -> None:
@@ -50,7 +51,7 @@ class Measured(Layers):
     def behind(self) -> dict[str, tuple[Any, ...]]:
         self.line("floor", RULE)
         self.line("alone", ALONE)
-        for wiring in WIRINGS:
+        for wiring in BASE:
             series = SERIES[wiring]["estimate"]
             self.line(f"{wiring}_wide_line", series)
             self.points(f"{wiring}_wide", series)
@@ -68,7 +69,7 @@ class Measured(Layers):
         self.show("floor", x=[view.x[0], view.x[-1]], y=[floor, floor])
         self.show("alone", x=[depth - layers for layers in range(len(passed))], y=passed)
         heights = [floor, *passed]
-        for wiring in WIRINGS:
+        for wiring in BASE:
             column = wide.columns[f"{wiring}_geomean"] if wide else []
             for glyph in ("wide", "wide_line"):
                 self.show(f"{wiring}_{glyph}", x=view.x if wide else [], y=column)

@@ -12,16 +12,15 @@ from app.experiments.models import MODELS, Model
 from app.experiments.work import Run
 from app.nn import stack, wirings
 from app.nn.stack import StackConfig
-from app.nn.wirings import WIRINGS
+from app.nn.wirings import BASE, WIRINGS
 from app.probes.options import Option
 from app.ui import markup
 from app.ui.controls import Control, pick, select, slider
 from app.ui.diagram import diagram
 from app.ui.figures import Chart
 from app.ui.markup import Table
-from app.ui.numbers import whole
+from app.ui.numbers import significant, whole
 
-BOTH = ("post_ln", "pre_ln")
 TINY = 0.0001  # of all parameters: smaller shares are not told apart
 EXAMPLE = "GPT-2 small"  # of a published model, in the sentence
 WIDTHS = (32, 64, 128, 256, 512, 768, 1024, 2048, 4096)
@@ -73,7 +72,7 @@ class Block(Experiment):
 
     def extra_parts(self) -> dict[str, str]:
         return {
-            "drawings": "".join(self._drawing(wiring) for wiring in BOTH),
+            "drawings": "".join(self._drawing(wiring) for wiring in BASE),
             "running": self._for_each_stage(
                 lambda stage: markup.descriptions(self._running(stage))
             ),
@@ -142,7 +141,7 @@ class Block(Experiment):
     def _percent(self, share: float) -> str:
         if 0 < share < TINY:
             return self.say("block.less_than", share=self.percent(TINY))
-        return self.percent(share)
+        return self.say("experiment.percent", n=significant(100 * share))
 
     def _share(self, stage: str) -> float:
         """Of all parameters of the running stack."""
@@ -184,7 +183,7 @@ class Block(Experiment):
         """Of attention's operations, how many do not belong to its matrices."""
         count = self.counts["attention"]
         share = block_counts.pairs(self.stack.tokens, self.stack.width) / count.operations
-        return self.say("block.pairs", tokens=whole(self.stack.tokens), share=self.percent(share))
+        return self.say("block.pairs", tokens=whole(self.stack.tokens), share=self._percent(share))
 
     def tables(self) -> list[Table]:
         return [self._stages(), self._shapes(), *(self._models(stage) for stage in STAGES)]
@@ -200,11 +199,18 @@ class Block(Experiment):
             rows=[
                 [
                     self._stage(stage),
-                    whole(count.parameters),
-                    str(count.times),
-                    whole(count.all_parameters),
+                    *(whole(n) for n in (count.parameters, count.times, count.all_parameters)),
                     self._percent(self._share(stage)),
                     whole(count.operations * self.stack.tokens),
+                ]
+                for stage, count in self.counts.items()
+            ],
+            numbers=[
+                [
+                    self._stage(stage),
+                    *(count.parameters, count.times, count.all_parameters),
+                    self._share(stage),
+                    count.operations * self.stack.tokens,
                 ]
                 for stage, count in self.counts.items()
             ],
@@ -222,13 +228,22 @@ class Block(Experiment):
                 [
                     model.name,
                     say(f"wiring.{model.wiring}"),
-                    whole(model.width),
-                    whole(model.hidden),
-                    str(model.heads),
-                    _depth(model),
+                    *self._shape(model),
                     whole(model.vocabulary),
                     short(total(model)),
-                    short(model.published),
+                    _as_published(model.published),
+                    self._source(model),
+                ]
+                for model in MODELS
+            ],
+            numbers=[
+                [
+                    model.name,
+                    say(f"wiring.{model.wiring}"),
+                    *_sizes(model),
+                    model.vocabulary,
+                    total(model),
+                    model.published,
                     self._source(model),
                 ]
                 for model in MODELS
@@ -239,6 +254,7 @@ class Block(Experiment):
         """One stage in every model."""
         say = self.say
         names = ("model", "d", "d_ff", "heads", "N", "parameters", "times", "share", "operations")
+        counts = {model: self.models[model.name][stage] for model in MODELS}
         return Table(
             name=f"models_{stage}",
             caption=say(
@@ -250,17 +266,30 @@ class Block(Experiment):
             rows=[
                 [
                     model.name,
-                    whole(model.width),
-                    whole(model.hidden),
-                    str(model.heads),
-                    _depth(model),
+                    *self._shape(model),
                     *self._cells(count, total(model)),
                     self._source(model),
                 ]
-                for model in MODELS
-                for count in [self.models[model.name][stage]]
+                for model, count in counts.items()
+            ],
+            numbers=[
+                [
+                    model.name,
+                    *_sizes(model),
+                    count.parameters,
+                    count.times,
+                    count.all_parameters / total(model),
+                    count.operations * self.stack.tokens,
+                    self._source(model),
+                ]
+                for model, count in counts.items()
             ],
         )
+
+    def _shape(self, model: Model) -> list[str]:
+        """As `_sizes`, with both depths where there is a decoder."""
+        *sizes, _ = map(whole, _sizes(model))
+        return [*sizes, f"{model.layers} + {model.decoder}" if model.decoder else str(model.layers)]
 
     def _cells(self, count: Count, everything: int) -> list[str]:
         """Parameters, number, share and operations; dashes where a model has no such stage."""
@@ -295,15 +324,26 @@ def _subscript(matrix: str) -> str:
     return {"W_1": "W₁", "W_2": "W₂", "W_3": "W₃"}.get(matrix, matrix)
 
 
-def _depth(model: Model) -> str:
-    return f"{model.layers} + {model.decoder}" if model.decoder else str(model.layers)
+def _sizes(model: Model) -> list[int]:
+    """Width, the FFN's, heads, and layers in all."""
+    return [model.width, model.hidden, model.heads, model.layers + model.decoder]
 
 
 def short(number: float) -> str:
-    """9,216, then 24.6 k, 124 M, 8.03 G: three digits at most, with a prefix of the SI."""
+    """9,216, then 24.6 k, 124 M, 8.03 G: three digits, with a prefix of the SI."""
     if number < 1e4:
         return whole(int(number))
-    rounded = float(f"{number:.3g}")  # 999,600 is 1 M, not 1,000 k
+    scaled, prefix = _prefixed(float(f"{number:.3g}"))  # 999,600 is 1.00 M, not 1,000 k
+    return f"{significant(scaled)} {prefix}"
+
+
+def _as_published(number: float) -> str:
+    """65 M, 175 G: no more digits than were published."""
+    scaled, prefix = _prefixed(number)
+    return f"{scaled:.3g} {prefix}"
+
+
+def _prefixed(number: float) -> tuple[float, str]:
     prefixes = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-    power, prefix = next(each for each in prefixes if rounded >= each[0])
-    return f"{rounded / power:.3g} {prefix}"
+    power, prefix = next(each for each in prefixes if number >= each[0])
+    return number / power, prefix

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.experiments.profiles import (
-    WIRINGS,
-    Profile,
+    LayerChart,
     Profiles,
     View,
     depth_slider,
@@ -16,7 +15,9 @@ from app.experiments.profiles import (
 )
 from app.experiments.tables import result_table
 from app.experiments.work import Run, State
+from app.nn.wirings import BASE
 from app.probes import neighbours
+from app.probes.statistics import told_apart
 from app.ui.controls import Control
 from app.ui.figures import Chart
 from app.ui.markup import Table
@@ -91,9 +92,9 @@ class Depth(Profiles):
         result = self.answer("cosine")
         assert result is not None
         pre, post = (result.columns[wiring][last] for wiring in ("pre_ln", "post_ln"))
-        errors = (result.columns[f"{wiring}_se"][last] for wiring in WIRINGS)
+        errors = (result.columns[f"{wiring}_se"][last] for wiring in BASE)
         error = sum(one**2 for one in errors) ** 0.5
-        return "alike" if pre - post > 3 * error else "undecided"
+        return "alike" if pre > post and told_apart(pre - post, error) else "undecided"
 
     def tables(self) -> list[Table]:
         tables = []
@@ -111,7 +112,7 @@ class Depth(Profiles):
         return self.about(result, ("depth.details.what", self.say("depth.details.what_text")))
 
 
-class Neighbours(Profile):
+class Neighbours(LayerChart):
     """A quantity from x_l to x_{l+1}."""
 
     def draw(self, view: View) -> None:

@@ -53,6 +53,9 @@ class Experiment(ABC):
     """What is computed; none for an experiment that only draws what it holds."""
     first: ClassVar[Sequence[str]] = ("depth",)
     """Options whose controls stand above the figures; so do those that no probe takes."""
+    needs: ClassVar[Mapping[str, str]] = {}
+    """Options whose controls are shown in some states only: what another one must be, as in
+    `Drawing.when`. Their values stay, and a sentence says so where they change nothing."""
     code: ClassVar[Sequence[Any]] = ()
     """Modules and functions to be shown as its code, besides its probes and wirings."""
 

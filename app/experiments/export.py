@@ -65,8 +65,12 @@ def _commented(lines: Iterable[str]) -> str:
 
 
 def _table(table: markup.Table) -> str:
-    rows = [[unadorned(references.plain(cell)) for cell in row] for row in table.rows]
+    rows = [[_plain(cell) for cell in row] for row in table.numbers or table.rows]
     return csv_rows([name for name, _ in table.columns], rows)
+
+
+def _plain(cell: str | float) -> str | float:
+    return unadorned(references.plain(cell)) if isinstance(cell, str) else cell
 
 
 def _text(name: str, value: Any) -> str:

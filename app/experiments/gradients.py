@@ -10,14 +10,13 @@ from typing import Any
 from app.experiments.experiment import Drawing, Experiment
 from app.experiments.gradients_answers import (
     STACK,
-    WIRINGS,
     Answers,
     in_words,
     last_config,
     profile_config,
     verdict,
 )
-from app.experiments.gradients_figures import LastLayer, Profile
+from app.experiments.gradients_figures import LastLayer, OverFirstLayer
 from app.experiments.gradients_words import (
     columns_like,
     exponents,
@@ -27,6 +26,7 @@ from app.experiments.gradients_words import (
 )
 from app.experiments.tables import result_table
 from app.experiments.work import Run
+from app.nn.wirings import BASE
 from app.probes import gradients
 from app.probes.options import OPTIONS
 from app.ui.controls import Control, number, select, slider, switch
@@ -68,7 +68,7 @@ class Gradients(Experiment):
         ]
 
     def build_charts(self) -> dict[str, Chart]:
-        self.profile, self.last = Profile(self.say), LastLayer(self.say)
+        self.profile, self.last = OverFirstLayer(self.say), LastLayer(self.say)
         return {"profile": self.profile, "last": self.last}
 
     @property
@@ -120,7 +120,7 @@ class Gradients(Experiment):
     def _ratio(self) -> list[str]:
         """How many times as long the last layer's gradient is as the first's."""
         answers = self.answers
-        ratios = [answers.ratio(wiring) for wiring in WIRINGS]
+        ratios = [answers.ratio(wiring) for wiring in BASE]
         if not all(math.isfinite(ratio["geomean"]) for ratio in ratios):
             return []
         post, pre = (with_error(ratio["geomean"], ratio["geomean_se"]) for ratio in ratios)
@@ -138,7 +138,7 @@ class Gradients(Experiment):
     def _shape(self) -> list[str]:
         """Whether each profile is flat, rises or falls, as far as its error tells."""
         say, answers = self.say, self.answers
-        slopes = {wiring: answers.per_layer(wiring) for wiring in WIRINGS}
+        slopes = {wiring: answers.per_layer(wiring) for wiring in BASE}
         verdicts = {wiring: verdict(slope) for wiring, slope in slopes.items()}
         if "unknown" in verdicts.values():
             return []
@@ -148,7 +148,7 @@ class Gradients(Experiment):
                 wiring=say(f"wiring.{wiring}"),
                 slope=with_error(slopes[wiring]["mean"], slopes[wiring]["se"]),
             )
-            for wiring in WIRINGS
+            for wiring in BASE
         }
         found = [say("gradients.shape.both", post=clauses["post_ln"], pre=clauses["pre_ln"])]
         if self._is_encoder and verdicts["post_ln"] == "flat":

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from app.nn.stack import StackConfig
+from app.nn.wirings import BASE
 from app.probes.gradients import LAST_TAKES
 from app.probes.options import Option
 from app.probes.result import Result
+from app.probes.statistics import told_apart
 
-WIRINGS = ("post_ln", "pre_ln")
 DEPTHS: tuple[int, ...] = LAST_TAKES["depths"].default  # the L at which the last layer is measured
 
 # The kinds of stack to choose from, as the probes' `stack` and `memory`: one choice, for without a
@@ -32,7 +33,7 @@ def shared_config(values: Mapping[str, Any]) -> dict[str, Any]:
     stack, memory = STACKS[values["stack"]]
     names = ("width", "ff", "attention", "tokens", "loss", "seed", "seeds")
     return {
-        "wiring": WIRINGS,
+        "wiring": BASE,
         "stack": stack,
         "memory": memory,
         "matrix": present(values),
@@ -63,11 +64,11 @@ def present(values: Mapping[str, Any]) -> str:
 
 
 def verdict(slope: Mapping[str, float]) -> Verdict:
-    """Whether a slope can be told from zero: it is more than two standard errors away."""
+    """Whether a slope can be told from zero, and if so, which way it goes."""
     mean, error = slope["mean"], slope["se"]
     if not (math.isfinite(mean) and math.isfinite(error)):
         return "unknown"
-    if abs(mean) <= 2 * error:
+    if not told_apart(mean, error):
         return "flat"
     return "rises" if mean > 0 else "falls"
 
@@ -89,7 +90,7 @@ class Answers:
 
     @property
     def has_theory(self) -> bool:
-        return f"{WIRINGS[0]}_theory" in self.profile.columns
+        return f"{BASE[0]}_theory" in self.profile.columns
 
     def relative_theory(self, wiring: str) -> list[float]:
         """The curve over its own first layer; nothing where there is none."""

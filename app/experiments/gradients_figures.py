@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from app.experiments.gradients_answers import WIRINGS, Answers, in_words, power_law
+from app.experiments.gradients_answers import Answers, in_words, power_law
+from app.nn.wirings import BASE
 from app.probes.result import Result
 from app.ui.figures import Chart
 from app.ui.scales import apart, depth_ticks, finite, layer_ticks, log_range
@@ -16,14 +17,14 @@ from app.ui.theme import SERIES
 LEGEND_ROW = 24  # pixels
 
 
-class Profile(Chart):
+class OverFirstLayer(Chart):
     """‖∂L/∂W‖ of every layer over the first layer's, so that both wirings begin at 1."""
 
     def __init__(self, say: Strings) -> None:
         super().__init__(height=420 - LEGEND_ROW, y_log=True)  # frames of one height
         self.say = say
         self.level("one")
-        for wiring in WIRINGS:
+        for wiring in BASE:
             series = SERIES[wiring]
             self.line(f"{wiring}_theory", series["theory"])
             self.line(f"{wiring}_line", series["measured"], line_width=1)
@@ -43,7 +44,7 @@ class Profile(Chart):
     def draw(self, answers: Answers) -> None:
         say, depth = self.say, answers.depth
         layers = answers.profile.columns["layer"]
-        drawn = [self._draw_wiring(answers, wiring) for wiring in WIRINGS]
+        drawn = [self._draw_wiring(answers, wiring) for wiring in BASE]
         slope = answers.decoder_slope
         guide = [] if slope is None else [10 ** (slope * (layer - 1)) for layer in layers]
         self.show("guide", x=layers if guide else [], y=guide)
@@ -54,7 +55,7 @@ class Profile(Chart):
         self.ticks(layer_ticks(depth))
         self.mark("one", 1.0)
         ends = log_apart([end for _, end in drawn], low, high)
-        for wiring, y in zip(WIRINGS, ends, strict=True):
+        for wiring, y in zip(BASE, ends, strict=True):
             self.show(f"{wiring}_label", x=[depth + 0.5], y=[y], text=[say(f"wiring.{wiring}")])
         matrix = in_words(answers.matrix)
         self.axis_labels(
@@ -91,7 +92,7 @@ class LastLayer(Chart):
 
     def declare(self) -> None:
         """All glyphs, those below first."""
-        for wiring in WIRINGS:
+        for wiring in BASE:
             series = SERIES[wiring]
             self.line(f"{wiring}_theory", series["theory"])
             self.line(f"{wiring}_fit", series["linear"])
@@ -112,7 +113,7 @@ class LastLayer(Chart):
         """`mark`: the L of a stack that is shown elsewhere, if there is one; `more`: further
         heights that the axis has to reach."""
         say, depths = self.say, last.columns["depth"]
-        drawn = [self._draw_wiring(last, wiring) for wiring in WIRINGS]
+        drawn = [self._draw_wiring(last, wiring) for wiring in BASE]
         self.visible("post_ln_theory" in last.columns, row="theory")
         low, high = log_range(*(heights for heights, _ in drawn), *more)
         self.limits(x=(depths[0] / 1.1, depths[-1] * 1.1), y=(low, high))
@@ -120,7 +121,7 @@ class LastLayer(Chart):
         within = mark is not None and depths[0] <= mark <= depths[-1]
         self.mark("depth", mark if within else None)
         ends = log_apart([end for _, end in drawn], low, high)
-        for wiring, y in zip(WIRINGS, ends, strict=True):
+        for wiring, y in zip(BASE, ends, strict=True):
             x = [depths[-1] * 1.1]
             self.show(f"{wiring}_label", x=x, y=[y], text=[say(f"wiring.{wiring}")])
         matrix = in_words(last.config["matrix"])
@@ -143,7 +144,7 @@ class LastLayer(Chart):
 
 def pair(*glyphs: str) -> tuple[list[str], list[str]]:
     """The glyphs of a legend's row, for Post-LN and for Pre-LN."""
-    left, right = ([f"{wiring}_{glyph}" for glyph in glyphs] for wiring in WIRINGS)
+    left, right = ([f"{wiring}_{glyph}" for glyph in glyphs] for wiring in BASE)
     return left, right
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from app.experiments.gradients_answers import WIRINGS, Answers, exponent, in_words, verdict
+from app.experiments.gradients_answers import Answers, exponent, in_words, verdict
+from app.nn.wirings import BASE
 from app.probes import NUMBERS_VERSION
 from app.probes.result import Result
 from app.ui.markup import Table
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def exponents(say: Strings, last: Result) -> list[str]:
     """With which power of L the last layer's gradient goes."""
-    slopes = {wiring: exponent(last, wiring) for wiring in WIRINGS}
+    slopes = {wiring: exponent(last, wiring) for wiring in BASE}
     if not all(math.isfinite(slope["mean"]) for slope in slopes.values()):
         return not_finite(say, last, "depth")
     depths = last.columns["depth"]
@@ -33,7 +34,7 @@ def exponents(say: Strings, last: Result) -> list[str]:
     }
     found = [say("gradients.exponents", **known)]
     if "theory" in slopes["post_ln"]:
-        post, pre = (theory(slopes[wiring]) for wiring in WIRINGS)
+        post, pre = (theory(slopes[wiring]) for wiring in BASE)
         found = [say("gradients.exponents_theory", theory_post=post, theory_pre=pre, **known)]
     if verdict(slopes["post_ln"]) == "flat":
         found.append(say("gradients.independent"))
@@ -43,7 +44,7 @@ def exponents(say: Strings, last: Result) -> list[str]:
 def not_finite(say: Strings, result: Result, rows: str) -> list[str]:
     """What overflowed, and in which layer or stack first."""
     found = []
-    for wiring in WIRINGS:
+    for wiring in BASE:
         column = result.columns[wiring]
         bad = [row for row, value in enumerate(column) if not math.isfinite(value)]
         if bad:
@@ -68,7 +69,7 @@ def slopes_table(say: Strings, answers: Answers) -> Table:
     """All that the sentences read: a row per wiring."""
     names = ("wiring", "geomean", "mean", "per_layer", "exponent", "theory")
     rows = []
-    for wiring in WIRINGS:
+    for wiring in BASE:
         ratio, power = answers.ratio(wiring), answers.exponent(wiring)
         rows.append(
             [

@@ -8,10 +8,11 @@ from html import escape
 
 from app.experiments import recorded
 from app.experiments.experiment import Experiment
-from app.experiments.grid_figures import WIRINGS, GridLosses, GridSigns, Pair
+from app.experiments.grid_figures import GridLosses, GridSigns, Pair
 from app.experiments.recorded import Cell
 from app.experiments.training_answers import QUANTITIES, WHAT
 from app.experiments.training_words import provenance
+from app.nn.wirings import BASE
 from app.probes import NUMBERS_VERSION
 from app.probes.options import OPTIONS, Option
 from app.ui import markup
@@ -52,18 +53,18 @@ class RecordedGrid(Experiment):
 
     @property
     def wirings(self) -> Sequence[str]:
-        return WIRINGS
+        return BASE
 
     def draw(self) -> None:
         values, grid = self.values, recorded.grid()
         self.rate = nearest(values["rate"], grid.rates(values["depth"]))
-        self.cells = {w: self._cell(self.rate, values["warmup"], w) for w in WIRINGS}
+        self.cells = {w: self._cell(self.rate, values["warmup"], w) for w in BASE}
         pair = Pair(self.cells, grid.steps, values["what"], values["warmup"], grid.unigram)
         self.losses.draw(pair)
         self.signs.draw(pair)
 
     def extra_parts(self) -> dict[str, str]:
-        return {"grid": "".join(self._grid(wiring) for wiring in WIRINGS)}
+        return {"grid": "".join(self._grid(wiring) for wiring in BASE)}
 
     def sentences(self) -> list[str]:
         say, grid, values = self.say, recorded.grid(), self.values
@@ -73,7 +74,7 @@ class RecordedGrid(Experiment):
             rate=f"{self.rate:g}",
             warmup=warmup_in_words(say, values["warmup"]),
         )
-        clauses = {w: clause(say, w, self.cells[w]) for w in WIRINGS}
+        clauses = {w: clause(say, w, self.cells[w]) for w in BASE}
         missing = values["rate"] != self.rate
         offered = say("recorded.nearest", given=f"{values['rate']:g}", used=f"{self.rate:g}")
         return [
@@ -95,7 +96,7 @@ class RecordedGrid(Experiment):
                 significant(run.loss, 4),
                 *(_last(what, run.curves[what][-1]) for what in QUANTITIES),
             ]
-            for wiring in WIRINGS
+            for wiring in BASE
             for run in self.cells[wiring].runs
         ]
         cell = Table(
@@ -206,14 +207,14 @@ def grid_table(say: Strings, depth: int) -> Table:
     for rate in grid.rates(depth):
         for warmup in WARMUPS:
             row = [f"{rate:g}", str(warmup)]
-            for wiring in WIRINGS:
+            for wiring in BASE:
                 cell = grid.cell(depth, rate, warmup, wiring)
                 verdicts = (f"{n} {say(f'training.verdict.{v}')}" for v, n in cell.verdicts.items())
                 row += [", ".join(verdicts), *(significant(loss, 4) for loss in cell.losses)]
             rows.append(row)
     losses = [f"loss_{i}" for i in range(1, len(grid.config["seed"]) + 1)]
     columns = [("rate", say("recorded.table.rate")), ("warmup", say("recorded.table.warmup"))]
-    for wiring in WIRINGS:
+    for wiring in BASE:
         columns.append((f"{wiring}_verdicts", say("training.table.verdict")))
         columns += [(f"{wiring}_{name}", say("training.table.validation")) for name in losses]
     width = 1 + len(losses)
@@ -222,7 +223,7 @@ def grid_table(say: Strings, depth: int) -> Table:
         caption=say("recorded.table.grid", depth=depth, steps=grid.steps[-1]),
         columns=columns,
         rows=rows,
-        groups=[("", 2), *((say(f"wiring.{wiring}"), width) for wiring in WIRINGS)],
+        groups=[("", 2), *((say(f"wiring.{wiring}"), width) for wiring in BASE)],
     )
 
 

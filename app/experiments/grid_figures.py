@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from app.experiments.recorded import Cell
 from app.experiments.training_answers import QUANTITIES, seen
 from app.experiments.training_figures import RULE
+from app.nn.wirings import BASE
 from app.ui.figures import Chart
 from app.ui.numbers import significant
 from app.ui.scales import finite, log_range, log_ticks, nice_ceiling
 from app.ui.strings import Strings
 from app.ui.theme import SERIES
 
-WIRINGS = ("post_ln", "pre_ln")
 SEEDS = 3  # drawn; a test holds it to the grid's
 
 
@@ -37,7 +37,7 @@ class GridCurves(Chart):
         self.say = say
         self.upright("warmup")
         self.line("rule", RULE)
-        for wiring in WIRINGS:
+        for wiring in BASE:
             series = SERIES[wiring]["measured"]
             for seed in range(SEEDS):
                 self.line(f"{wiring}_{seed}", series, line_width=1.2, line_alpha=0.7)
@@ -46,7 +46,7 @@ class GridCurves(Chart):
             {
                 **{
                     wiring: ((f"{wiring}_0", f"{wiring}_points"), say(f"wiring.{wiring}"))
-                    for wiring in WIRINGS
+                    for wiring in BASE
                 },
                 "rule": (("rule",), ""),
             }

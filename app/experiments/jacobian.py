@@ -77,7 +77,7 @@ class Jacobian(Experiment):
                 product=with_error(product, error),
                 seeds=self.seeds_of("norms"),
             ),
-            say("jacobian.slope", slope=f"{slope(self.measured):.3f}".replace("-", "−")),
+            say("jacobian.slope", slope=f"{self.measured.summary['slope']:.3f}".replace("-", "−")),
             say(
                 "jacobian.values",
                 width=self.values["width"],
@@ -116,13 +116,6 @@ class Jacobian(Experiment):
             version(),
         ]
         return [(say(key), text) for key, text in pairs]
-
-
-def slope(result: Result) -> float:
-    """Of the spectral norm against ‖x‖, on logarithms, from the smallest scale to the largest."""
-    norms = result.columns["norm"]
-    first, last = jacobian.SCALES[0], jacobian.SCALES[-1]
-    return math.log(norms[-1] / norms[0]) / math.log(last / first)
 
 
 class Norms(Chart):

@@ -8,7 +8,6 @@ from typing import Any
 
 from app.experiments.merging_figures import Errors, Groups
 from app.experiments.profiles import (
-    WIRINGS,
     Profiles,
     View,
     depth_slider,
@@ -17,6 +16,7 @@ from app.experiments.profiles import (
 )
 from app.experiments.tables import result_table
 from app.experiments.work import Run, State
+from app.nn.wirings import BASE
 from app.probes import depth
 from app.probes.options import OPTIONS, Option
 from app.ui.controls import Control, slider, switch
@@ -113,6 +113,8 @@ class Merging(Profiles):
 
     def _summary(self, name: str, wiring: str) -> str:
         of = self.result.summary[name][wiring]
+        if name == "effective_depth" and not of["se"] > 0:
+            return f"{of['mean']:g}"  # steps are counted: nothing to round where all agree
         return with_error(of["mean"], of["se"])
 
     def tables(self) -> list[Table]:
@@ -130,7 +132,7 @@ class Merging(Profiles):
                     *(self._summary(name, wiring) for name in names),
                     " ".join(map(str, self.result.summary["groups"][wiring])),
                 ]
-                for wiring in WIRINGS
+                for wiring in BASE
             ],
         )
         return [summary, result_table(self.result, say, name=what, caption=caption, rows=layers)]

@@ -8,7 +8,8 @@ from typing import Any
 
 from bokeh.models import FixedTicker
 
-from app.experiments.profiles import RULE, WIRINGS, Profile, View, state_ticks
+from app.experiments.profiles import RULE, LayerChart, View, state_ticks
+from app.nn.wirings import BASE
 from app.probes.result import Result
 from app.ui.figures import Chart
 from app.ui.numbers import significant
@@ -20,14 +21,14 @@ UNRELATED = math.sqrt(2)  # ‖a − b‖/‖b‖ of two unrelated vectors of on
 HEIGHTS = {"post_ln": 2, "pre_ln": 1}
 
 
-class Errors(Profile):
+class Errors(LayerChart):
     """The output's error against the layer that is merged or left out, the chosen one lit; and the
     error with all pairs merged, to the right of the last layer."""
 
     def behind(self) -> dict[str, tuple[Any, ...]]:
         self.line("unrelated", RULE)
         self.upright("layer")
-        for wiring in WIRINGS:
+        for wiring in BASE:
             series = SERIES[wiring]["measured"]
             self.points(f"{wiring}_chosen", replace(series, marker="circle", filled=False), size=20)
             self.points(f"{wiring}_pairs", series, size=13)
@@ -35,11 +36,11 @@ class Errors(Profile):
 
     def draw(self, view: View, row: int, quantity: str, depth: int) -> None:
         say, summary = self.say, view.result.summary["pairs"]
-        pairs = {w: summary[w]["mean"] for w in WIRINGS} if quantity == "merge" else {}
+        pairs = {w: summary[w]["mean"] for w in BASE} if quantity == "merge" else {}
         place = len(view.x) + 0.1 * depth
         right = place + 0.06 * depth if pairs else len(view.x) - 0.5
         top = nice_ceiling(max(finite(self.profile(view), pairs.values(), [UNRELATED])) * 1.02)
-        for wiring in WIRINGS:
+        for wiring in BASE:
             chosen = view.column(wiring)[row]
             self.show(f"{wiring}_chosen", x=[view.x[row]], y=[chosen])
             self.show(
@@ -53,7 +54,7 @@ class Errors(Profile):
         all_pairs = {place: say("merging.figure.all")} if pairs else {}
         self.ticks({**state_ticks(len(view.x)), **all_pairs})
         self.visible(False, row="theory")  # there is none for the output
-        ends = pairs or {wiring: view.column(wiring)[-1] for wiring in WIRINGS}
+        ends = pairs or {wiring: view.column(wiring)[-1] for wiring in BASE}
         self.name(right, ends, (0, top))
         self.axis_labels(x=say(f"merging.figure.{quantity}"), y=say("merging.figure.error"))
 

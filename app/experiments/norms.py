@@ -6,7 +6,7 @@ from typing import Any
 
 from app.experiments.profiles import (
     RULE,
-    Profile,
+    LayerChart,
     Profiles,
     View,
     depth_slider,
@@ -85,7 +85,7 @@ class Norms(Profiles):
         return self.about(self.result, ("norms.details.what", self.say("norms.details.what_text")))
 
 
-class Streams(Profile):
+class Streams(LayerChart):
     """‖x‖²/d after each layer, in the band that the lemma allows Pre-LN."""
 
     def behind(self) -> dict[str, tuple[Any, ...]]:
@@ -103,7 +103,7 @@ class Streams(Profile):
         self.axis_labels(x=self.say("profiles.figure.layer"), y=self.say("norms.figure.square"))
 
 
-class Sums(Profile):
+class Sums(LayerChart):
     """Post-LN's sum before a layer's last norm, close by."""
 
     def draw(self, view: View) -> None:

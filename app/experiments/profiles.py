@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.experiments.experiment import Experiment
+from app.nn.wirings import BASE
 from app.probes import NUMBERS_VERSION
 from app.probes.options import OPTIONS, Option
 from app.probes.result import Result
@@ -18,7 +19,6 @@ from app.ui.scales import apart, finite
 from app.ui.strings import Strings
 from app.ui.theme import SERIES, Series
 
-WIRINGS = ("post_ln", "pre_ln")
 SEEDS = (1, 2, 4, 8, 16, 24, 48, 96)
 TOKENS = (1, 2, 3, 5, 8, 16, 32)
 RULE = Series(NEUTRAL, (4, 4), "dash", width=1.5)  # what is claimed or allowed, and belongs to none
@@ -70,7 +70,7 @@ STACK = ("width", "tokens", "attention", "seeds", "seed")
 
 def stack_of(state: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     """What a probe is computed from: the options of `stack_controls`, and more."""
-    return {"wiring": WIRINGS, **{name: state[name] for name in STACK}, **more}
+    return {"wiring": BASE, **{name: state[name] for name in STACK}, **more}
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class View:
         return [] if column is None else [column[row] for row in self.rows]
 
 
-class Profile(Chart):
+class LayerChart(Chart):
     """A point for each layer and wiring, with the seeds' spread, and the theory's curve.
 
     A subclass declares in `behind` what lies under them, with rows of the legend for it.
@@ -100,7 +100,7 @@ class Profile(Chart):
         self,
         say: Strings,
         *,
-        wirings: Sequence[str] = WIRINGS,
+        wirings: Sequence[str] = BASE,
         height: int = 400,
         y_log: bool = False,
     ) -> None:
@@ -178,7 +178,7 @@ class Profiles(Experiment):
         result, work = self.answer(run), self.works[run]
         assert result is not None
         said = []
-        for wiring in WIRINGS:
+        for wiring in BASE:
             column = result.columns[wiring]
             bad = next((row for row in rows if not math.isfinite(column[row])), None)
             if bad is not None:

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from app.experiments import published_values
 from app.experiments.experiment import Experiment
-from app.experiments.profiles import WIRINGS
 from app.experiments.published_values import BERT_LOSS, REPORTS, VERSION, Report, Value
 from app.experiments.work import Run
+from app.nn.wirings import BASE
 from app.probes.options import Option
 from app.ui.controls import Control, select
 from app.ui.figures import Chart
@@ -94,7 +94,7 @@ class Bars(Chart):
         super().__init__(height=360)
         self.plot.min_border_right = 16  # nothing is named there, and a phone is narrow
         self.say = say
-        for wiring in WIRINGS:
+        for wiring in BASE:
             series = SERIES[wiring]["measured"]
             self.bars(f"{wiring}_text", series, width=0.6)
             self.bars(f"{wiring}_about", replace(series, filled=False), width=0.6)
@@ -109,7 +109,7 @@ class Bars(Chart):
         self.legend(
             {
                 source: (
-                    *([f"{wiring}_{source}"] for wiring in WIRINGS),
+                    *([f"{wiring}_{source}"] for wiring in BASE),
                     say(f"published.figure.{source}"),
                 )
                 for source in ("text", "about")
@@ -127,7 +127,7 @@ class Bars(Chart):
                 high=[value.height for value in values],
             )
 
-        for wiring in WIRINGS:
+        for wiring in BASE:
             own = [value for value in report.values if value.wiring == wiring]
             show(f"{wiring}_text", [value for value in own if value.source == "text"])
             show(f"{wiring}_about", [value for value in own if value.source != "text"])

@@ -8,10 +8,11 @@ from typing import Any
 
 from app.experiments import laws
 from app.experiments.experiment import Experiment
-from app.experiments.sensitivity_answers import DEEPEST, MARKS, WIDE, WIRINGS, Answers
+from app.experiments.sensitivity_answers import DEEPEST, MARKS, WIDE, Answers
 from app.experiments.sensitivity_figures import Changes, Shares
 from app.experiments.tables import result_table, rows_at
 from app.experiments.work import Run, State
+from app.nn.wirings import BASE
 from app.probes import NUMBERS_VERSION, beta, sensitivity
 from app.probes.options import OPTIONS, Option
 from app.ui.controls import Control, number, select, slider, switch
@@ -33,7 +34,7 @@ LARGE = 1 / 25  # mean square, a fifth in length: from there on δ matters by a 
 
 def _stack(state: State) -> dict[str, Any]:
     """What every probe here is computed from; depth and axis only choose what is looked at."""
-    return {"wiring": WIRINGS, **{k: state[k] for k in ("width", "attention", "seed", "seeds")}}
+    return {"wiring": BASE, **{k: state[k] for k in ("width", "attention", "seed", "seeds")}}
 
 
 def _all_depths(state: State) -> dict[str, Any]:
@@ -131,7 +132,7 @@ class Sensitivity(Experiment):
     def _not_finite(self) -> list[str]:
         """What overflowed, and from which depth on."""
         answers, found = self.answers, []
-        for wiring in WIRINGS:
+        for wiring in BASE:
             depth = answers.first(wiring, lambda value: not math.isfinite(value))
             if depth is not None:
                 value = answers.center(answers.source, wiring)[depth - 1]
@@ -153,7 +154,7 @@ class Sensitivity(Experiment):
         def large(value: float) -> bool:
             return math.isfinite(value) and value * change**2 >= LARGE
 
-        found = [(answers.first(wiring, large, answers.depths), wiring) for wiring in WIRINGS]
+        found = [(answers.first(wiring, large, answers.depths), wiring) for wiring in BASE]
         depths = [(depth, wiring) for depth, wiring in found if depth is not None]
         if not depths:
             return []

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from app.experiments import laws
 from app.experiments.tables import rows_at
+from app.nn.wirings import BASE
 from app.probes.options import OPTIONS
 from app.probes.result import Result
 
-WIRINGS = ("post_ln", "pre_ln")
 DEEPEST = int(OPTIONS["depth"].high or 0)
 DEPTHS: tuple[int, ...] = OPTIONS["depths"].default  # where points are drawn and laws are fitted
 WIDE = 128  # from this width on, means over seeds; below, the mean is heavy-tailed: geometric means
@@ -48,7 +48,7 @@ class Answers:
 
     @property
     def has_theory(self) -> bool:
-        return f"{WIRINGS[0]}_theory" in self.estimate.columns
+        return f"{BASE[0]}_theory" in self.estimate.columns
 
     @property
     def logarithmic(self) -> bool:
@@ -63,7 +63,7 @@ class Answers:
     @cached_property
     def laws(self) -> dict[str, laws.Fit | None]:
         """Both laws, fitted up to N."""
-        columns = {wiring: self.at_depths(self.source, wiring) for wiring in WIRINGS}
+        columns = {wiring: self.at_depths(self.source, wiring) for wiring in BASE}
         return laws.fit_up_to(self.depth, self.depths, columns)
 
     def center(self, result: Result, wiring: str) -> list[float]:
@@ -95,7 +95,7 @@ class Answers:
 
     def mark_height(self) -> float:
         """The mean-square change of Post-LN that the reader's mark comes to; NaN without one."""
-        pre = self.center(self.source, WIRINGS[1])[self.depth - 1]
+        pre = self.center(self.source, BASE[1])[self.depth - 1]
         return math.nan if self.mark is None else self.mark * pre
 
     def nearest_mark(self) -> int | None:

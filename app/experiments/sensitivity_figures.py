@@ -6,8 +6,9 @@ import math
 from dataclasses import replace
 
 from app.experiments import laws
-from app.experiments.sensitivity_answers import DEEPEST, WIRINGS, Answers
+from app.experiments.sensitivity_answers import DEEPEST, Answers
 from app.experiments.tables import rows_at
+from app.nn.wirings import BASE
 from app.ui.figures import NEUTRAL, Chart
 from app.ui.scales import apart, finite, layer_ticks, nice_ceiling
 from app.ui.strings import Strings
@@ -26,7 +27,7 @@ class Changes(Chart):
         super().__init__(height=420)
         self.say = say
         self.upright("depth")
-        for wiring in WIRINGS:
+        for wiring in BASE:
             series = SERIES[wiring]
             self.line(f"{wiring}_theory", series["theory"])
             self.line(f"{wiring}_fit", series["linear"])
@@ -51,13 +52,13 @@ class Changes(Chart):
     def draw(self, answers: Answers) -> None:
         heights = [
             height
-            for wiring in WIRINGS
+            for wiring in BASE
             for height in (
                 *self._draw_curves(answers, wiring),
                 *self._draw_measured(answers, wiring),
             )
         ]
-        for wiring in WIRINGS:
+        for wiring in BASE:
             self._draw_fit(answers, wiring)
         heights += self._draw_mark(answers)
         top = nice_ceiling(max(heights, default=0.0) * 1.04)
@@ -132,16 +133,15 @@ class Changes(Chart):
             self.ticks(layer_ticks(DEEPEST))
         self.mark("depth", answers.place(answers.depth))
         curves = [
-            answers.theory(answers.estimate, w) or answers.center(answers.estimate, w)
-            for w in WIRINGS
+            answers.theory(answers.estimate, w) or answers.center(answers.estimate, w) for w in BASE
         ]
         ends = apart([curve[-1] for curve in curves], top * 0.07)
-        for wiring, y in zip(WIRINGS, ends, strict=True):
+        for wiring, y in zip(BASE, ends, strict=True):
             self.show(f"{wiring}_label", x=[last], y=[y], text=[self.say(f"wiring.{wiring}")])
 
     def _draw_words(self, answers: Answers) -> None:
         say, measured = self.say, answers.measured is not None
-        self.visible(not measured, *(f"{wiring}_estimates" for wiring in WIRINGS))
+        self.visible(not measured, *(f"{wiring}_estimates" for wiring in BASE))
         self.visible(measured, row="measured")
         self.visible(answers.has_theory, row="theory")
         self.visible(any(answers.laws.values()), row="fit")
@@ -159,7 +159,7 @@ class Shares(Chart):
     def __init__(self, say: Strings) -> None:
         super().__init__(height=420 - LEGEND_ROW)  # so that both frames are of one height
         self.say = say
-        for wiring in WIRINGS:
+        for wiring in BASE:
             series = SERIES[wiring]["estimate"]
             for kind in KINDS:
                 self.line(f"{wiring}_{kind}_theory", SERIES[wiring]["theory"], line_width=1.5)
@@ -180,12 +180,12 @@ class Shares(Chart):
     def draw(self, answers: Answers) -> None:
         say, depth = self.say, answers.depth
         heights, ends = [], []
-        for wiring in WIRINGS:
+        for wiring in BASE:
             drawn = [self._draw_kind(answers, wiring, kind) for kind in KINDS]
             heights += [height for each, _ in drawn for height in each]
             ends.append(sum(end for _, end in drawn) / len(drawn))
         top = min(nice_ceiling(max(heights, default=0.0) * 1.02), 1.0)
-        for wiring, y in zip(WIRINGS, apart(ends, top * 0.08), strict=True):
+        for wiring, y in zip(BASE, apart(ends, top * 0.08), strict=True):
             self.show(f"{wiring}_label", x=[depth + 0.5], y=[y], text=[say(f"wiring.{wiring}")])
         self.visible(answers.has_theory, row="theory")
         self.limits(x=(0.5, depth + 0.5), y=(0, top))
@@ -217,5 +217,5 @@ class Shares(Chart):
 
 def pair(*glyphs: str) -> tuple[list[str], list[str]]:
     """The glyphs of a legend's row, for Post-LN and for Pre-LN."""
-    left, right = ([f"{wiring}_{glyph}" for glyph in glyphs] for wiring in WIRINGS)
+    left, right = ([f"{wiring}_{glyph}" for glyph in glyphs] for wiring in BASE)
     return left, right

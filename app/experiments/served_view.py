@@ -19,7 +19,10 @@ from app.ui.controls import Control, Pick
 
 pn: Any = panel  # which has no types
 
-_SHEET = (Path(__file__).parents[1] / "web" / "style.css").read_text(encoding="utf-8")
+_SHEET = "\n".join(
+    (Path(__file__).parents[1] / "web" / name).read_text(encoding="utf-8")
+    for name in ("style.css", "experiment.css", "boards.css", "media.css")
+)
 # Beside the site's own sheet, inside the shadow root of each piece.
 _PIECE = """
 :host { font-family: var(--nl-font); font-size: 1rem; line-height: 1.55; color: var(--nl-ink); }

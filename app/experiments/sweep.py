@@ -16,9 +16,9 @@ from app.experiments.grid import (
     warmup_in_words,
     warmup_option,
 )
-from app.experiments.grid_figures import WIRINGS
 from app.experiments.recorded import Cell
 from app.experiments.training_figures import OF_RUN, RULE
+from app.nn.wirings import BASE
 from app.ui.controls import Control, switch
 from app.ui.figures import NEUTRAL, Chart
 from app.ui.markup import Table
@@ -81,7 +81,7 @@ class Sweep(Experiment):
 
     @property
     def wirings(self) -> Sequence[str]:
-        return WIRINGS
+        return BASE
 
     def draw(self) -> None:
         grid, depth = recorded.grid(), self.values["depth"]
@@ -99,7 +99,7 @@ class Sweep(Experiment):
             say(
                 "sweep.sentence",
                 depth=self.values["depth"],
-                **{wiring: self._clause(wiring) for wiring in WIRINGS},
+                **{wiring: self._clause(wiring) for wiring in BASE},
             ),
             self._best(),
             say("recorded.yardstick", unigram=significant(grid.unigram)),
@@ -146,11 +146,11 @@ class Sweep(Experiment):
                 (line for line in self.lines.values() if line.wiring == wiring),
                 key=lambda line: line.best[1].loss,
             )
-            for wiring in WIRINGS
+            for wiring in BASE
         }
-        post, pre = (of[wiring].best[1].losses for wiring in WIRINGS)
+        post, pre = (of[wiring].best[1].losses for wiring in BASE)
         overlap = post[0] <= pre[-1] and pre[0] <= post[-1]
-        words = {wiring: _span(self.say, of[wiring]) for wiring in WIRINGS}
+        words = {wiring: _span(self.say, of[wiring]) for wiring in BASE}
         return self.say("sweep.level" if overlap else "sweep.apart", **words)
 
 
@@ -201,12 +201,13 @@ class Rates(Chart):
 
 
 def _named(rates: Sequence[float]) -> dict[float, str]:
-    """A tick at each rate; written at those that leave room for it on a phone as well."""
+    """A tick at each rate; one that has no room beside the last, on a phone, is written below."""
     ticks: dict[float, str] = {}
     last = 0.0
     for rate in rates:
-        ticks[rate] = f"{rate:g}" if rate >= 2.9 * last else ""
-        last = rate if ticks[rate] else last
+        beside = rate >= 2.9 * last
+        ticks[rate] = f"{rate:g}" if beside else f"\n{rate:g}"
+        last = rate if beside else last
     return ticks
 
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.experiments.gradients_answers import WIRINGS, power_law
+from app.experiments.gradients_answers import power_law
 from app.experiments.gradients_figures import LastLayer, pair
+from app.nn.wirings import BASE
 from app.probes import gradients
 from app.probes.result import Result
 from app.ui.figures import NEUTRAL
@@ -23,22 +24,22 @@ _FAINT = 0.3
 
 # What lights up for each sign, by wiring and by itself; everything else is drawn faintly.
 _OF_WIRING = ("measured", "spread", "theory", "fit", "label")
-_POINTS = {f"{wiring}_{glyph}" for wiring in WIRINGS for glyph in ("measured", "label")}
+_POINTS = {f"{wiring}_{glyph}" for wiring in BASE for glyph in ("measured", "label")}
 LIT: Mapping[str, set[str]] = {
     "post_ln": {f"post_ln_{glyph}" for glyph in _OF_WIRING},
     "pre_ln": {f"pre_ln_{glyph}" for glyph in _OF_WIRING},
     "norm": {*_POINTS, "heights"},
     "gradient": _POINTS,
-    "bound": {*_POINTS, *(f"{w}_{glyph}" for w in WIRINGS for glyph in ("bound", "below"))},
-    "width": {*_POINTS, *(f"{w}_{glyph}" for w in WIRINGS for glyph in ("theory", "wider"))},
+    "bound": {*_POINTS, *(f"{w}_{glyph}" for w in BASE for glyph in ("bound", "below"))},
+    "width": {*_POINTS, *(f"{w}_{glyph}" for w in BASE for glyph in ("theory", "wider"))},
     "depth": {"pre_ln_measured", "pre_ln_fit", "pre_ln_label", "slope", "slope_label"},
-    "start": {*_POINTS, *(f"{wiring}_theory" for wiring in WIRINGS)},
-    "probability": {*_POINTS, *(f"{wiring}_spread" for wiring in WIRINGS)},
+    "start": {*_POINTS, *(f"{wiring}_theory" for wiring in BASE)},
+    "probability": {*_POINTS, *(f"{wiring}_spread" for wiring in BASE)},
 }
 # What is there only while its sign is pressed.
 _ONLY_LIT = {
     *("heights", "slope", "slope_label"),
-    *(f"{wiring}_{glyph}" for wiring in WIRINGS for glyph in ("below", "wider")),
+    *(f"{wiring}_{glyph}" for wiring in BASE for glyph in ("below", "wider")),
 }
 
 
@@ -46,7 +47,7 @@ class Bounds(LastLayer):
     """The last layer's gradient, the shapes that the bounds have, and what a pressed sign means."""
 
     def declare(self) -> None:
-        for wiring in WIRINGS:
+        for wiring in BASE:
             self.area(f"{wiring}_below", SERIES[wiring]["measured"])
             bound = replace(SERIES[wiring]["log"], width=2.5)
             self.line(f"{wiring}_bound", bound)
@@ -67,7 +68,7 @@ class Bounds(LastLayer):
     def draw_theorem(self, last: Result, term: str) -> None:
         depths = last.columns["depth"]
         heights: list[float] = []
-        for wiring in WIRINGS:
+        for wiring in BASE:
             bound = bound_shape(last, wiring)
             self.show(f"{wiring}_bound", x=depths, y=bound)
             nothing = [0.0] * len(depths)  # as deep as the axis goes
@@ -93,7 +94,7 @@ class Bounds(LastLayer):
     def _draw_heights(self, last: Result) -> None:
         """From the frame to the deepest stack's points: how long these gradients are."""
         depths = last.columns["depth"]
-        heights = [last.columns[f"{wiring}_geomean"][-1] for wiring in WIRINGS]
+        heights = [last.columns[f"{wiring}_geomean"][-1] for wiring in BASE]
         across = [depths[0] / 1.1, depths[-1]]
         self.show("heights", x=[*across, math.nan, *across], y=two_levels(heights))
 
@@ -103,7 +104,7 @@ class Bounds(LastLayer):
             named = name in lit or name.endswith("_label")
             self.strength(name, 1.0 if named else _FAINT)
             self.visible(name in lit or name not in _ONLY_LIT, name)
-        for wiring in WIRINGS:
+        for wiring in BASE:
             self.size(f"{wiring}_measured", 13 if term == "gradient" else 9)
         self.visible(term == "width" and bool(wider_theory(last, "pre_ln")), row="wider")
 

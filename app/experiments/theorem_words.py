@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from app.experiments.gradients_answers import WIRINGS, exponent
+from app.experiments.gradients_answers import exponent
 from app.experiments.theorem_figures import EXPONENT, bound_shape, wider_theory
 from app.nn.ops import HEAD_WIDTH
+from app.nn.wirings import BASE
 from app.probes.result import Result
 from app.ui import markup
 from app.ui.numbers import percent, significant, with_error
@@ -62,7 +63,7 @@ def furthest_from_theory(last: Result) -> float | None:
     """How far a geometric mean lies from its curve for d → ∞, at worst, as a share of it."""
     shares = [
         abs(value / curve - 1)
-        for wiring in WIRINGS
+        for wiring in BASE
         for value, curve in zip(
             last.columns[f"{wiring}_geomean"],
             last.columns.get(f"{wiring}_theory", []),
@@ -88,7 +89,7 @@ def assumption_list(say: Strings, found: Sequence[Assumption]) -> str:
 
 def agreement(say: Strings, last: Result) -> list[str]:
     """Whether the measured powers of L are those of the bounds, as far as the errors tell."""
-    slopes = {wiring: exponent(last, wiring) for wiring in WIRINGS}
+    slopes = {wiring: exponent(last, wiring) for wiring in BASE}
     if not all(math.isfinite(slope["mean"]) for slope in slopes.values()):
         return []
     values = {
@@ -116,14 +117,14 @@ def reading(say: Strings, last: Result, term: str) -> list[str]:
     depths, columns, seeds = last.columns["depth"], last.columns, last.done
     ends = {"first": depths[0], "last": depths[-1]}
     known: Mapping[str, Any] = {"width": last.config["width"], "n": seeds, **ends}
-    if term in WIRINGS:
+    if term in BASE:
         low, high = columns[f"{term}_geomean"][0], columns[f"{term}_geomean"][-1]
         return [say(f"theorem.lit.{term}", **known, low=_short(low), high=_short(high))]
     if term == "norm":
-        post, pre = (_short(columns[f"{wiring}_geomean"][-1]) for wiring in WIRINGS)
+        post, pre = (_short(columns[f"{wiring}_geomean"][-1]) for wiring in BASE)
         return [say("theorem.lit.norm", **known, post=post, pre=pre)]
     if term == "bound":
-        post, pre = (_short(bound_shape(last, wiring)[-1]) for wiring in WIRINGS)
+        post, pre = (_short(bound_shape(last, wiring)[-1]) for wiring in BASE)
         return [say("theorem.lit.bound", **known, post=post, pre=pre)]
     if term == "width":
         return [_of_width(say, last)]

@@ -21,6 +21,7 @@ from app.experiments.training_words import (
 from app.experiments.work import Run, State
 from app.nn import language_model
 from app.nn import training as nn_training
+from app.nn.wirings import BASE
 from app.probes import training
 from app.probes.options import Option
 from app.probes.result import Result
@@ -87,7 +88,7 @@ class Training(Experiment):
 
     @property
     def wirings(self) -> Sequence[str]:
-        return ("post_ln", "pre_ln")
+        return BASE
 
     def results(self) -> dict[str, Result]:
         """Only what belongs to the present settings."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from app.experiments import laws
 from app.experiments.experiment import Drawing, Experiment
 from app.experiments.tables import result_table
-from app.experiments.wirings_answers import BASE, CLEAR, Answers
-from app.experiments.wirings_figures import Changes, Profile
+from app.experiments.wirings_answers import Answers
+from app.experiments.wirings_figures import Changes, Gradients
 from app.experiments.work import Run, State
-from app.nn.wirings import WIRINGS
+from app.nn.wirings import BASE, WIRINGS
 from app.probes import NUMBERS_VERSION, gradients, wirings
 from app.probes.options import OPTIONS, Option
+from app.probes.statistics import told_apart
 from app.ui.controls import Control, number, select, slider, switch
 from app.ui.figures import Chart
 from app.ui.markup import Table
@@ -58,6 +60,9 @@ def _stacks(state: State) -> dict[str, Any]:
 
 class Wirings(Experiment):
     name = "wirings"
+    needs: ClassVar[Mapping[str, str]] = {
+        "start": f"variant={'|'.join(w for w in VARIANTS if WIRINGS[w].streams > 1)}"
+    }
     runs = (
         # Its profile is that of one layer: the profile of N layers is asked for by itself, so
         # that another N does not begin this one anew.
@@ -85,7 +90,7 @@ class Wirings(Experiment):
         ]
 
     def build_charts(self) -> dict[str, Chart]:
-        self.changes, self.profile = Changes(self.say), Profile(self.say)
+        self.changes, self.profile = Changes(self.say), Gradients(self.say)
         return {"changes": self.changes, "profile": self.profile}
 
     @property
@@ -157,7 +162,8 @@ class Wirings(Experiment):
                 pre=pre,
             )
         ]
-        if abs(ratios[0]["geomean"] - 1) <= CLEAR * ratios[0]["geomean_se"]:
+        error = ratios[0]["geomean_se"]
+        if math.isfinite(error) and not told_apart(ratios[0]["geomean"] - 1, error):
             said.append(say("wirings.even", variant=name))
         return said
 

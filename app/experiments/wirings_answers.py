@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.experiments import laws
+from app.nn.wirings import BASE
 from app.probes.result import Result
+from app.probes.statistics import told_apart
 
-BASE = ("post_ln", "pre_ln")
-CLEAR = 2  # standard errors: what lies closer cannot be told apart
 SAME = 1e-4  # relative: closer is one and the same, but for the ε of a final norm over a sum
 
 Estimate = Mapping[str, float]
@@ -61,7 +61,7 @@ class Answers:
         variant, post, pre = self.exponents()
         if not all(math.isfinite(power["se"]) for power in (variant, post, pre)):
             return None
-        if abs(variant["mean"]) <= CLEAR * variant["se"]:
+        if not told_apart(variant["mean"], variant["se"]):
             return "flat"
         if variant["mean"] < 0:
             return "falls"
@@ -81,4 +81,4 @@ class Answers:
 
 def _close(one: Estimate, other: Estimate) -> bool:
     """No further apart than their errors allow. The seeds are shared, so this is cautious."""
-    return abs(one["mean"] - other["mean"]) <= CLEAR * math.hypot(one["se"], other["se"])
+    return not told_apart(one["mean"] - other["mean"], math.hypot(one["se"], other["se"]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from app.experiments.wirings_answers import BASE
+from app.nn.wirings import BASE
 from app.probes.result import Result
 from app.ui.figures import Chart
 from app.ui.scales import apart, depth_ticks, finite, layer_ticks, log_range
@@ -94,7 +94,7 @@ class Changes(Compared):
         return x[0] / 1.1, x[-1] * 1.1
 
 
-class Profile(Compared):
+class Gradients(Compared):
     """Each layer's gradient over the first layer's of the same stack."""
 
     def __init__(self, say: Strings) -> None:

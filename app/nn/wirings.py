@@ -197,6 +197,8 @@ def doubly_stochastic(logits: Array, rounds: int = 20) -> Array:
     return np.asarray(matrix)
 
 
+BASE = ("post_ln", "pre_ln")  # the two that this is about; every other is held against them
+
 WIRINGS: dict[str, Wiring] = {
     wiring.name: wiring
     for wiring in (

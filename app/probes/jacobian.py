@@ -7,6 +7,7 @@ makes it k times smaller.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -30,7 +31,8 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """A row per scale k of x ~ k·N(0, I); partial Results as seeds come in.
 
     Columns: scale; `norm`, the spectral norm of LayerNorm's Jacobian there, `product`, that times
-    ‖x‖/√d, and `law`, √d/‖x‖, each as a mean over seeds with its error and spread. Summary: seeds.
+    ‖x‖/√d, and `law`, √d/‖x‖, each as a mean over seeds with its error and spread. Summary: seeds;
+    `slope` of the mean norm against ‖x‖, on logarithms, from the smallest scale to the largest.
     None: still at work. Raises ValueError for a config that `validated` refuses.
     """
     config = validated(config, TAKES)
@@ -107,4 +109,6 @@ def _result(config: dict[str, Any], norms: Array, lengths: Array) -> Result:
     for name, values in (("norm", norms), ("product", norms / law), ("law", law)):
         columns |= spread(name, values)
     done = len(norms)
-    return Result("jacobian", config, columns, {"seeds": done}, done, config["seeds"])
+    slope = math.log(columns["norm"][-1] / columns["norm"][0]) / math.log(SCALES[-1] / SCALES[0])
+    summary = {"seeds": done, "slope": slope}
+    return Result("jacobian", config, columns, summary, done, config["seeds"])

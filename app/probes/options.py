@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from app.nn.stack import StackConfig
-from app.nn.wirings import WIRINGS
+from app.nn.wirings import BASE, WIRINGS
 
 Kind = Literal["int", "float", "choice", "choices", "ints"]
 
@@ -129,7 +129,7 @@ MATRICES = tuple(
 OPTIONS: dict[str, Option] = {
     option.name: option
     for option in (
-        Option("wiring", "choices", ("post_ln", "pre_ln"), choices=tuple(WIRINGS)),
+        Option("wiring", "choices", BASE, choices=tuple(WIRINGS)),
         Option("depth", "int", 12, low=1, high=48),
         Option("depths", "ints", (1, 2, 4, 6, 8, 12, 16, 24, 32, 48), low=1, high=48),
         Option("width", "int", 128, low=16, high=768, step=16),  # whole heads of 16

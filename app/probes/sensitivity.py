@@ -21,7 +21,7 @@ from app.nn.stack import (
     output,
 )
 from app.nn.tensor import Array
-from app.nn.wirings import WIRINGS
+from app.nn.wirings import BASE, WIRINGS
 from app.probes import beta, theory
 from app.probes.draws import (
     Lane,
@@ -133,7 +133,7 @@ def answer(probe: str, config: dict[str, Any], values: dict[str, Array]) -> Resu
             columns[f"{w}_theory"] = theory.sensitivity_curve(
                 w, depths, config["ff"], config["tokens"]
             )
-    if {"post_ln", "pre_ln"} <= set(values):
+    if set(BASE) <= set(values):
         pair = values["post_ln"], values["pre_ln"]
         for name, of in (("ratio", paired_ratio), ("ratio_geomean", paired_ratio_of_geomeans)):
             ratio, error = of(*pair)

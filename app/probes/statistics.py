@@ -51,6 +51,15 @@ def paired_ratio_of_geomeans(above: Array, below: Array) -> tuple[Array, Array]:
     return ratio, ratio * standard_error(logs)
 
 
+CLEAR = 2  # standard errors
+
+
+def told_apart(difference: float, error: float) -> bool:
+    """Whether a difference is more than its standard error allows for: what lies closer is said to
+    be the same, or not to be told apart. Not so where there is no error, as from one seed."""
+    return abs(difference) > CLEAR * error
+
+
 def slopes(x: Any, values: Array) -> Array:
     """Each seed's least-squares slope of values against x: (rows,), (seeds, rows) → (seeds,)."""
     dx = np.asarray(x, float) - np.mean(x)

@@ -19,7 +19,10 @@ from app.ui import theme
 WEB = Path(__file__).parents[1] / "web"
 # Figures, and the widgets that our controls render. Panel's own script (767 kB) is not needed.
 BOKEHJS = ("bokeh.min.js", "bokeh-widgets.min.js")
-SHEETS = ("style.css", "around.css", "toolbar.css")  # one sheet to the browser, in this order
+SHEETS = (  # one sheet to the browser, in this order
+    *("style.css", "experiment.css", "boards.css", "media.css"),
+    *("around.css", "toolbar.css"),
+)
 NOTICES = "THIRD_PARTY.txt"
 
 

@@ -234,6 +234,12 @@ class Site:
             say=say,
             it=shown,
             heading=heading,
+            needs={
+                control.name: shown_when(shown.needs[control.name], shown.stored["state"])
+                if control.name in shown.needs
+                else ""
+                for control in (*shown.first, *shown.more)
+            },
             board=board_of(name),
             below=board_of(f"{name}.below"),
             wirings=drawn,

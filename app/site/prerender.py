@@ -29,6 +29,8 @@ class Prerendered:
     more: Sequence[Control]
     sliders: frozenset[str]
     """Names of the controls that do not show their value themselves."""
+    needs: Mapping[str, str]
+    """Controls that are shown in some states only, and in which (`boards.shown_when`)."""
     buttons: Sequence[Control]
     figures: Sequence[Figure]
     drawings: Sequence[Drawing]
@@ -73,6 +75,7 @@ def prerender(name: str, language: str) -> Prerendered:
         first=first,
         more=[control for control in painted if control not in first],
         sliders=frozenset(c.name for c in painted if isinstance(c.widget, pn.widgets.IntSlider)),
+        needs=experiment.needs,
         buttons=list(experiment.buttons.values()),
         figures=[
             Figure(slot, experiment.captions[slot], int(figure.height or 0))

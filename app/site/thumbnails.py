@@ -13,12 +13,12 @@ from functools import cache
 from html import escape
 from typing import Any
 
+from app.nn.wirings import BASE
 from app.probes import attenuation, neighbours, norms, sensitivity
 from app.probes.theory import sensitivity_curve
 from app.ui.strings import Strings
 from app.ui.theme import SERIES
 
-WIRINGS = ("post_ln", "pre_ln")
 _WIDTH, _HEIGHT = 280, 176
 _LEFT, _RIGHT, _TOP, _BOTTOM = 34, 62, 24, 36  # room for ticks, the curves' names, both axes' names
 
@@ -73,7 +73,7 @@ def _warmup(say: Strings) -> Picture:
                 list(zip(depths, found[w], strict=True)),
                 w,
             )
-            for w in WIRINGS
+            for w in BASE
         ],
         {1: "1", 12: "12", 24: "24"},
         {0: "0", 10: "10", 20: "20"},
@@ -124,7 +124,7 @@ def _by_layer(found: Mapping[str, Any], say: Strings) -> list[Curve]:
             list(zip(layers, found[w], strict=True)),
             w,
         )
-        for w in WIRINGS
+        for w in BASE
     ]
 
 

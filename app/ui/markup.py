@@ -19,6 +19,7 @@ class Table:
     """A data table: its columns have a name (the CSV's), a heading and texts, one per row.
 
     The first column heads its rows. `groups` stand over the headings: (words, how many columns).
+    `numbers`: the rows for programs, where texts are shortened for readers.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Table:
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[str]]
     groups: Sequence[tuple[str, int]] = ()
+    numbers: Sequence[Sequence[str | float]] = ()
 
 
 def text(words: str) -> str:

@@ -6,10 +6,10 @@ from typing import Any
 
 from app.experiments.experiment import Experiment
 from app.experiments.work import Run
+from app.nn.wirings import BASE
 from app.probes.result import Result
 from tests.experiments.helpers import finish
 
-WIRINGS = ("post_ln", "pre_ln")
 STACK = ("width", "tokens", "attention", "seeds", "seed")
 
 
@@ -30,7 +30,7 @@ def last(answers: Iterator[Result | None]) -> Result:
 
 
 def stack(experiment: Experiment, **more: Any) -> dict[str, Any]:
-    return {"wiring": WIRINGS, **{n: experiment.values[n] for n in STACK}, **more}
+    return {"wiring": BASE, **{n: experiment.values[n] for n in STACK}, **more}
 
 
 def broken(kind: type[Experiment], run: str, column: str, row: int, value: float) -> Any:

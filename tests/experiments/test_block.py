@@ -1,5 +1,6 @@
 """The block experiment: its counts are the stack's own, its models' totals the published ones."""
 
+import csv
 import re
 from collections.abc import Mapping
 from html import unescape
@@ -7,7 +8,7 @@ from html import unescape
 import numpy as np
 import pytest
 
-from app.experiments import block_counts
+from app.experiments import block_counts, export
 from app.experiments.block import TINY, Block, short
 from app.experiments.block_counts import STAGES, of_model, of_stack, total
 from app.experiments.models import MODELS, Model
@@ -16,7 +17,7 @@ from app.nn.stack import StackConfig, draw_inputs, draw_layer, feed_forward, sof
 from app.nn.wirings import WIRINGS
 from app.ui.numbers import whole
 from app.ui.references import PAPERS
-from app.ui.strings import LANGUAGES, strings
+from app.ui.strings import LANGUAGES, WRITTEN, strings
 from tests.experiments.helpers import words
 
 
@@ -105,7 +106,10 @@ def test_totals_that_are_published_exactly_are_met_exactly() -> None:
 
 @pytest.mark.parametrize(
     ("number", "written"),
-    [(9999, "9,999"), (24_576, "24.6 k"), (999_600, "1 M"), (124e6, "124 M"), (8.03e9, "8.03 G")],
+    [
+        *((9999, "9,999"), (24_576, "24.6 k"), (999_600, "1.00 M")),
+        *((44.04e6, "44.0 M"), (124e6, "124 M"), (8.03e9, "8.03 G")),
+    ],
 )
 def test_large_numbers_have_three_digits_and_a_prefix(number: float, written: str) -> None:
     assert short(number) == written
@@ -168,6 +172,30 @@ def test_a_share_too_small_to_tell_is_not_written_as_a_power_of_ten() -> None:
     experiment = shown({"stage": "final"})
     assert f"less than {TINY:.2%}".replace("%", " %") in told(experiment, "models")
     assert "e-" not in told(experiment, "models").replace("github", "")
+
+
+def test_files_hold_numbers_where_readers_are_shown_short_ones() -> None:
+    files = {file["name"]: file["text"] for file in export.files(shown({"tokens": "16"}))}
+    base = MODELS[0]
+    for stage in STAGES:
+        rows = list(csv.DictReader(files[f"models_{stage}"].splitlines()[-len(MODELS) - 1 :]))
+        count = of_model(base, 16)[stage]
+        row = rows[0]
+        assert [row["model"], row["N"]] == [base.name, str(base.layers + base.decoder)]
+        assert float(row["parameters"]) == count.parameters
+        assert float(row["operations"]) == count.operations * 16
+        assert float(row["share"]) == count.all_parameters / total(base)
+    shapes = list(csv.DictReader(files["models"].splitlines()[-len(MODELS) - 1 :]))
+    assert [float(row["published"]) for row in shapes] == [model.published for model in MODELS]
+
+
+@pytest.mark.parametrize("language", WRITTEN)
+def test_the_words_name_the_width_of_a_head_as_it_is(language: str) -> None:
+    texts = strings(language)
+    say_it = ("option.attention.help", "wirings.option.attention.help", "block.board.attention",
+              "experiment.details.softmax", "experiment.details.softmax_no_curve")  # fmt: skip
+    for name in say_it:
+        assert re.findall(r"\b16\b", str(texts.raw(name))) == [str(ops.HEAD_WIDTH)]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

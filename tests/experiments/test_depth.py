@@ -3,10 +3,11 @@
 import pytest
 
 from app.experiments.depth import Depth
+from app.nn.wirings import BASE
 from app.probes import depth
 from app.ui.numbers import with_error
 from tests.experiments.helpers import words
-from tests.experiments.layered import WIRINGS, holds, last, rested, stack
+from tests.experiments.layered import holds, last, rested, stack
 
 SMALL = {"width": "32", "seeds": "4", "depth": "9"}
 STATES = [SMALL, {**SMALL, "depth": "4", "attention": "softmax", "tokens": "2", "seed": "3"}]
@@ -19,7 +20,7 @@ def test_the_curves_are_those_of_a_stack_of_this_depth(state, quantity):
     config = stack(experiment, depth=experiment.values["depth"], quantity=quantity)
     columns = last(depth.measure(config)).columns
     chart = experiment.charts[quantity]
-    for wiring in WIRINGS:
+    for wiring in BASE:
         assert chart.data(f"{wiring}_measured") == {"x": columns["layer"], "y": columns[wiring]}
         assert chart.data(f"{wiring}_spread")["low"] == columns[f"{wiring}_p10"]
         assert chart.data(f"{wiring}_theory")["y"] == columns.get(f"{wiring}_theory", [])
@@ -32,7 +33,7 @@ def test_the_sentence_reads_the_last_layer_and_the_first(language):
     sentence = words(experiment, "sentence")
     for quantity, rows in (("change", (0, -1)), ("cosine", (-1,))):
         columns = last(depth.measure(stack(experiment, depth=9, quantity=quantity))).columns
-        for wiring in WIRINGS:
+        for wiring in BASE:
             for row in rows:
                 assert with_error(columns[wiring][row], columns[f"{wiring}_se"][row]) in sentence
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from app.experiments.gradients import Gradients
-from app.experiments.gradients_answers import DEPTHS, WIRINGS, last_config, present, verdict
+from app.experiments.gradients_answers import DEPTHS, last_config, present, verdict
 from app.experiments.work import Run
+from app.nn.wirings import BASE
 from app.probes import gradients
 from app.probes.result import Result
 from app.ui.numbers import significant, with_error
@@ -51,7 +52,7 @@ def config(experiment: Gradients) -> dict[str, Any]:
 def test_the_profile_is_the_probes_relative_to_layer_1(state: Mapping[str, str]) -> None:
     experiment = shown(state)
     columns = last(gradients.measure({**config(experiment), "depth": 4})).columns
-    for wiring in WIRINGS:
+    for wiring in BASE:
         points = experiment.profile.data(f"{wiring}_measured")
         assert points["x"] == columns["layer"] == [1, 2, 3, 4]
         assert points["y"] == columns[f"{wiring}_relative"]
@@ -71,7 +72,7 @@ def test_the_profile_is_the_probes_relative_to_layer_1(state: Mapping[str, str])
 def test_the_last_layer_is_the_probes_at_every_l(state: Mapping[str, str]) -> None:
     experiment = shown(state)
     result = last(gradients.measure_last({**config(experiment), "depths": DEPTHS}))
-    for wiring in WIRINGS:
+    for wiring in BASE:
         points = experiment.last.data(f"{wiring}_measured")
         assert points["x"] == list(DEPTHS)
         assert points["y"] == result.columns[f"{wiring}_geomean"]
@@ -93,7 +94,7 @@ def test_sentences_read_the_probes_numbers(state: Mapping[str, str], language: s
     profile = last(gradients.measure({**config(experiment), "depth": 4})).summary
     power = last(gradients.measure_last({**config(experiment), "depths": DEPTHS})).summary
     sentence, table = words(experiment, "sentence"), words(experiment, "table")
-    for wiring in WIRINGS:
+    for wiring in BASE:
         ratio, slope = profile["ratio"][wiring], profile["slope"][wiring]
         assert with_error(ratio["geomean"], ratio["geomean_se"]) in sentence
         assert with_error(slope["mean"], slope["se"]) in sentence
@@ -112,14 +113,14 @@ def test_by_default_post_ln_is_flat_pre_ln_falls_and_the_last_layer_obeys_theory
     assert "Post-LN's profile is flat within its error" in sentence
     assert "Pre-LN's profile falls towards the output" in sentence
     assert "does not grow towards the output" in sentence
-    ratios = [experiment.answers.ratio(wiring) for wiring in WIRINGS]
+    ratios = [experiment.answers.ratio(wiring) for wiring in BASE]
     assert abs(ratios[0]["mean"] - 1.12) < 4 * math.hypot(0.06, ratios[0]["se"])
     assert abs(ratios[1]["mean"] - 0.32) < 4 * math.hypot(0.01, ratios[1]["se"])
-    for wiring in WIRINGS:
+    for wiring in BASE:
         exponent = experiment.answers.exponent(wiring)
         assert abs(exponent["mean"] - exponent["theory"]) < 4 * exponent["se"]
     drawn = experiment.profile
-    for wiring in WIRINGS:
+    for wiring in BASE:
         theory, error = drawn.data(f"{wiring}_theory")["y"], drawn.data(f"{wiring}_error")
         for layer in range(1, 12):
             half = (error["high"][layer] - error["low"][layer]) / 2
@@ -261,7 +262,7 @@ def test_axes_and_captions_say_what_is_drawn() -> None:
     assert right.xaxis[0].axis_label == "number of layers L, log scale"
     assert right.xaxis[0].ticker.ticks == [2, 4, 8, 24]
     for chart in experiment.charts.values():
-        for wiring in WIRINGS:
+        for wiring in BASE:
             for glyph in ("measured", "theory"):
                 for height in chart.data(f"{wiring}_{glyph}")["y"]:
                     assert chart.plot.y_range.start <= height <= chart.plot.y_range.end

@@ -6,9 +6,10 @@ from html import unescape
 import pytest
 
 from app.experiments import recorded
-from app.experiments.grid import DEPTHS, MARKS, RATES, WARMUPS, WIRINGS, RecordedGrid, nearest
+from app.experiments.grid import DEPTHS, MARKS, RATES, WARMUPS, RecordedGrid, nearest
 from app.experiments.grid_figures import SEEDS
 from app.experiments.sweep import Line, Sweep
+from app.nn.wirings import BASE
 from tests.experiments.helpers import words
 
 
@@ -36,7 +37,7 @@ def test_every_cell_says_its_verdict_by_word_mark_and_loss(depth):
     experiment = at(RecordedGrid, {"depth": str(depth)})
     shown = iter(cells(experiment.parts()["grid"]))
     grid = recorded.grid()
-    for wiring in WIRINGS:
+    for wiring in BASE:
         for rate in grid.rates(depth):
             for warmup in WARMUPS:
                 cell = grid.cell(depth, rate, warmup, wiring)
@@ -55,7 +56,7 @@ def test_the_chosen_cell_is_marked_once_per_wiring_and_drawn_with_every_seed():
     grid = recorded.grid()
     marked = [text for _, chosen, text in cells(experiment.parts()["grid"]) if chosen]
     assert len(marked) == 2
-    for wiring in WIRINGS:
+    for wiring in BASE:
         cell = grid.cell(12, 0.002, 300, wiring)
         assert len(cell.runs) == SEEDS
         for seed, run in enumerate(cell.runs):
@@ -89,7 +90,7 @@ def test_the_signs_lie_within_their_axis_whatever_is_chosen():
     for what in ("cosine", "lower", "gradient", "logit"):
         experiment = at(RecordedGrid, {"what": what})
         y = experiment.charts["signs"].plot.y_range
-        for wiring in WIRINGS:
+        for wiring in BASE:
             heights = experiment.charts["signs"].data(f"{wiring}_0")["y"]
             assert y.start <= min(heights) <= max(heights) <= y.end
 
@@ -124,8 +125,10 @@ def test_the_rates_written_at_the_axis_leave_room_for_each_other():
     chart = at(Sweep, {"depth": "12"}).charts["sweep"]
     axis = chart.plot.xaxis[0]
     assert list(axis.ticker.ticks) == recorded.grid().rates(12)
-    written = [rate for rate, text in axis.major_label_overrides.items() if text]
-    assert written == [0.0003, 0.001, 0.003, 0.01]
+    labels = axis.major_label_overrides
+    assert {float(text): rate for rate, text in labels.items()} == {rate: rate for rate in labels}
+    beside = [rate for rate, text in labels.items() if not text.startswith("\n")]
+    assert beside == [0.0003, 0.001, 0.003, 0.01], "the rate in between is written a line lower"
 
 
 def test_the_sweep_says_up_to_which_rate_each_wiring_learns():
@@ -143,7 +146,7 @@ def test_the_sweep_says_when_the_best_losses_cannot_be_told_apart():
             (line.best for line in shallow.lines.values() if line.wiring == wiring),
             key=lambda at: at[1].loss,
         )[1].losses
-        for wiring in WIRINGS
+        for wiring in BASE
     }
     overlap = best["post_ln"][0] <= best["pre_ln"][-1] and best["pre_ln"][0] <= best["post_ln"][-1]
     assert overlap == ("cannot be told apart" in words(shallow, "sentence"))

@@ -52,7 +52,8 @@ def test_the_sentence_reads_the_product_the_slope_and_the_two_zeros(state, langu
     sentence = words(experiment, "sentence")
     columns = norms.columns
     assert with_error(columns["product"][row], columns["product_se"][row]) in sentence
-    assert "−1.00" in sentence
+    assert f"{norms.summary['slope']:.3f}".replace("-", "−") in sentence
+    assert norms.summary["slope"] == pytest.approx(-1, abs=1e-3)
     assert significant(1 / values.summary["deviation"]) in sentence
     assert str(experiment.values["width"] - 2) in sentence
 

@@ -7,10 +7,11 @@ from importlib.resources import files
 import pytest
 
 from app.experiments.merging import DEPTHS, Merging
+from app.nn.wirings import BASE
 from app.probes import depth
 from app.ui.numbers import with_error
 from tests.experiments.helpers import words
-from tests.experiments.layered import WIRINGS, broken, holds, last, rested, stack
+from tests.experiments.layered import broken, holds, last, rested, stack
 
 SMALL = {"width": "32", "seeds": "4", "depth": "6", "layer": "1"}
 STATES = [SMALL, {**SMALL, "quantity": "drop", "layer": "5"}, {**SMALL, "attention": "softmax"}]
@@ -27,7 +28,7 @@ def probed(experiment):
 def test_the_errors_are_the_probe_s_and_the_chosen_layer_is_lit(state):
     experiment = rested(Merging, state)
     result, chart, layer = probed(experiment), experiment.charts["errors"], int(state["layer"])
-    for wiring in WIRINGS:
+    for wiring in BASE:
         errors = chart.data(f"{wiring}_measured")
         assert errors == {"x": result.columns["layer"], "y": result.columns[wiring]}
         lit = chart.data(f"{wiring}_chosen")
@@ -46,7 +47,7 @@ def test_the_sentence_reads_the_layer_the_pairs_and_the_effective_depth(state, l
     experiment = rested(Merging, state, language)
     result, layer = probed(experiment), int(state["layer"])
     sentence = words(experiment, "sentence")
-    for wiring in WIRINGS:
+    for wiring in BASE:
         columns = result.columns
         assert with_error(columns[wiring][layer], columns[f"{wiring}_se"][layer]) in sentence
         for name in ("pairs", "effective_depth"):
@@ -54,10 +55,16 @@ def test_the_sentence_reads_the_layer_the_pairs_and_the_effective_depth(state, l
             assert with_error(of["mean"], of["se"]) in sentence
 
 
+def test_the_steps_of_a_single_stack_are_counted_without_decimals():
+    experiment = rested(Merging, {**SMALL, "seeds": "1", "depth": "6"})
+    steps = probed(experiment).summary["effective_depth"]["pre_ln"]["mean"]
+    assert f"become {steps:.0f} sequential steps in Pre-LN" in words(experiment, "sentence")
+
+
 def test_the_groups_are_boxes_side_by_side_that_hold_every_layer_once():
     experiment = rested(Merging, {**SMALL, "depth": "12", "width": "64"})
     sizes = probed(experiment).summary["groups"]
-    for wiring in WIRINGS:
+    for wiring in BASE:
         boxes = experiment.charts["groups"].data(wiring)
         held = [
             [layer for layer in range(12) if left <= layer <= right]

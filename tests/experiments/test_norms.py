@@ -5,10 +5,11 @@ import math
 import pytest
 
 from app.experiments.norms import Norms
+from app.nn.wirings import BASE
 from app.probes import norms
 from app.ui.numbers import with_error
 from tests.experiments.helpers import words
-from tests.experiments.layered import WIRINGS, broken, holds, last, rested, stack
+from tests.experiments.layered import broken, holds, last, rested, stack
 
 SMALL = {"width": "64", "seeds": "4"}
 STATES = [SMALL, {**SMALL, "depth": "3", "attention": "softmax", "tokens": "2", "seed": "5"}]
@@ -20,7 +21,7 @@ def test_the_curves_are_those_of_a_stack_of_this_depth(state):
     depth = experiment.values["depth"]
     columns = last(norms.measure(stack(experiment, depth=depth))).columns
     chart = experiment.charts["norms"]
-    for wiring in WIRINGS:
+    for wiring in BASE:
         assert chart.data(f"{wiring}_measured") == {"x": columns["layer"], "y": columns[wiring]}
         bars = chart.data(f"{wiring}_spread")
         assert (bars["low"], bars["high"]) == (columns[f"{wiring}_p10"], columns[f"{wiring}_p90"])
@@ -41,7 +42,7 @@ def test_the_sentence_reads_both_streams_at_n_and_how_many_seeds_are_inside(stat
     depth = experiment.values["depth"]
     columns = last(norms.measure(stack(experiment, depth=depth))).columns
     sentence = words(experiment, "sentence")
-    for wiring in WIRINGS:
+    for wiring in BASE:
         assert with_error(columns[wiring][-1], columns[f"{wiring}_se"][-1]) in sentence
     assert f"{columns['pre_ln_inside'][-1] * 100:.3g} %" in sentence
     assert f"{1 + depth / 2:g}" in sentence

@@ -4,9 +4,10 @@ import pytest
 
 from app.experiments.published import Published
 from app.experiments.published_values import BERT_LOSS, REPORTS
+from app.nn.wirings import BASE
 from app.ui.strings import LANGUAGES
 from tests.experiments.helpers import words
-from tests.experiments.layered import WIRINGS, rested
+from tests.experiments.layered import rested
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.key)
@@ -14,7 +15,7 @@ def test_every_number_is_drawn_once_full_only_where_the_paper_states_it(report):
     experiment = rested(Published, {"result": report.key})
     chart = experiment.charts["published"]
     drawn = {}
-    for wiring in WIRINGS:
+    for wiring in BASE:
         for source in ("text", "about"):
             bars = chart.data(f"{wiring}_{source}")
             assert bars["low"] == [0] * len(bars["x"])

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from app.experiments.sensitivity import LARGE, Sensitivity
-from app.experiments.sensitivity_answers import DEEPEST, DEPTHS, MARKS, WIRINGS
+from app.experiments.sensitivity_answers import DEEPEST, DEPTHS, MARKS
 from app.experiments.work import Run
+from app.nn.wirings import BASE
 from app.probes import beta, sensitivity
 from app.probes.result import Result
 from app.probes.statistics import fits
@@ -35,7 +36,7 @@ def last(answers: Iterator[Result | None]) -> Result:
 def config(experiment: Sensitivity, **more: Any) -> dict[str, Any]:
     state = experiment.values
     picked = {name: state[name] for name in ("width", "attention", "seed", "seeds")}
-    return {"wiring": WIRINGS, **picked, **more}
+    return {"wiring": BASE, **picked, **more}
 
 
 def place(experiment: Sensitivity, depth: int) -> float:
@@ -55,7 +56,7 @@ def test_curves_and_points_are_the_probes(state: Mapping[str, str]) -> None:
     estimate = last(sensitivity.estimate(config(experiment, depths=every)))
     change = experiment.values["change"]
     measure = last(sensitivity.measure(config(experiment, depths=some, change=change)))
-    for wiring in WIRINGS:
+    for wiring in BASE:
         name = center(experiment, wiring)
         curve = chart.data(f"{wiring}_estimate")
         assert curve["x"] == [place(experiment, n) for n in every]
@@ -75,7 +76,7 @@ def test_shares_are_the_probes_with_attention_and_ffn_apart(state: Mapping[str, 
     experiment = shown(state)
     chart, depth = experiment.charts["beta"], experiment.values["depth"]
     columns = last(beta.measure(config(experiment, depth=depth))).columns
-    for wiring in WIRINGS:
+    for wiring in BASE:
         for kind in ("attention", "ffn"):
             rows = [row for row, which in enumerate(columns["kind"]) if which == kind]
             dots = chart.data(f"{wiring}_{kind}")
@@ -160,7 +161,7 @@ def test_both_laws_are_fitted_up_to_n_on_what_the_sentence_rests_on(
     )
     columns = last(sensitivity.measure(config(experiment, depths=upto, change=0.01))).columns
     sentence, table = words(experiment, "sentence"), words(experiment, "table")
-    for wiring in WIRINGS:
+    for wiring in BASE:
         fit = fits(upto, columns[wiring])
         assert fit is not None
         for law in ("linear", "log"):
@@ -280,7 +281,7 @@ def test_the_ranges_hold_everything_but_a_wild_seed(state: Mapping[str, str]) ->
         chart = experiment.charts[slot]
         x, y = chart.plot.x_range, chart.plot.y_range
         highest = 0.0
-        for wiring in WIRINGS:
+        for wiring in BASE:
             for glyph in glyphs:
                 data = chart.data(f"{wiring}_{glyph}")
                 assert all(x.start <= place <= x.end for place in data["x"])

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from app.experiments.gradients import Gradients
-from app.experiments.gradients_answers import DEPTHS, WIRINGS
+from app.experiments.gradients_answers import DEPTHS
 from app.experiments.theorem import Theorem
 from app.experiments.theorem_figures import LIT, bound_shape, wider_theory
 from app.experiments.theorem_words import furthest_from_theory
 from app.experiments.work import Run
+from app.nn.wirings import BASE
 from app.probes import gradients
 from app.probes.result import Result
 from app.ui.numbers import significant, with_error
@@ -47,7 +48,7 @@ def test_figure_and_sentence_are_the_probes(state: Mapping[str, str]) -> None:
     names = ("attention", "ff", "width", "loss", "seeds", "seed")
     config = {name: experiment.values[name] for name in names}
     result = last(gradients.measure_last({**config, "depths": DEPTHS, "matrix": "W_2"}))
-    for wiring in WIRINGS:
+    for wiring in BASE:
         assert (
             experiment.bounds.data(f"{wiring}_measured")["y"] == result.columns[f"{wiring}_geomean"]
         )
@@ -127,7 +128,7 @@ def test_a_width_is_large_where_the_points_lie_near_the_curve_for_infinite_width
     assert off is not None
     assert off == max(
         abs(wide.last.columns[f"{w}_geomean"][i] / wide.last.columns[f"{w}_theory"][i] - 1)
-        for w in WIRINGS
+        for w in BASE
         for i in range(len(DEPTHS))
     )
     assert assumed(wide)["wide"] == ("yes" if off <= 0.1 else "no")

@@ -70,6 +70,12 @@ def test_every_number_is_the_probes(state: Mapping[str, str]) -> None:
         assert with_error(ratio["geomean"], ratio["geomean_se"]) in sentence
 
 
+def test_only_wirings_with_several_streams_have_weights_between_them_to_perturb() -> None:
+    option, _, variants = Wirings.needs["start"].partition("=")
+    assert option == "variant"
+    assert set(variants.split("|")) == {name for name, row in WIRINGS.items() if row.streams > 1}
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_variant_wears_its_own_colours_and_name(variant: str) -> None:
     experiment = shown({"variant": variant, "seeds": "2"})

@@ -11,6 +11,7 @@ from app.probes.statistics import (
     paired_ratio_of_geomeans,
     spread,
     standard_error,
+    told_apart,
 )
 
 
@@ -72,3 +73,10 @@ def test_two_depths_cannot_tell_the_laws_apart():
 
 def test_equal_values_are_fitted_by_a_level_line():
     assert fits([1, 2, 3], [5.0, 5.0, 5.0])["linear"] == {"slope": 0, "intercept": 5, "r2": 1}
+
+
+def test_two_standard_errors_tell_a_difference_from_chance() -> None:
+    assert told_apart(2.1, 1.0)
+    assert told_apart(-2.1, 1.0)
+    assert not told_apart(1.9, 1.0)
+    assert not told_apart(5.0, math.nan), "one seed has no error, and tells nothing"
