@@ -216,6 +216,11 @@ def _refuse_what_does_not_go_together(config: Mapping[str, Any]) -> None:
                 f"matrix must be one of {', '.join(there)} where stack is {kind} and attention "
                 f"{attention}; it was {config['matrix']!r}."
             )
+        if config.get("tokens", 2) == 1 and config["matrix"].endswith(("W_Q", "W_K")):
+            raise ValueError(
+                f"tokens must be 2 or more where matrix is {config['matrix']}, whose gradient is 0 "
+                "at a single position; it was '1'."
+            )
 
 
 def _checked(option: Option, given: Any) -> Any:

@@ -170,3 +170,13 @@ def test_more_tokens_than_a_time_slice_allows_are_refused_with_what_fits():
     with pytest.raises(ValueError, match=r"tokens must be 1 … 7 where width is 768 and ff 4"):
         validated({"width": 768, "ff": 4, "tokens": 8})
     assert validated({"width": 512, "tokens": 32})["tokens"] == 32
+
+
+@pytest.mark.parametrize("matrix", ["W_Q", "W_K", "cross_W_Q", "cross_W_K"])
+def test_a_gradient_that_is_nothing_is_not_asked_for(matrix):
+    """Softmax over one position is 1, whatever queries and keys are."""
+    config = {"matrix": matrix, "attention": "softmax", "stack": "decoder"}
+    with pytest.raises(ValueError, match=f"tokens must be 2 or more where matrix is {matrix}"):
+        validated({**config, "tokens": 1})
+    validated({**config, "tokens": 2})
+    validated({**config, "tokens": 1, "matrix": matrix[:-1] + "V"})
