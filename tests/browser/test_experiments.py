@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import BrowserContext, Locator
+from playwright.sync_api import BrowserContext, Locator, expect
 
 from app import live
 from app.experiments.experiment import Experiment
@@ -54,6 +54,8 @@ def test_every_experiment_answers_every_control_as_it_does_natively(
         native = Native(name, language)
         agree(lesson, native, "as opened")
         for control in native.experiment.controls.values():
+            if control.name in native.experiment.needs:
+                allow(lesson, native.experiment.needs[control.name], control.name)
             before = said(lesson)
             move(lesson, control.name, isinstance(control, Pick))
             lesson.settled()
@@ -135,6 +137,17 @@ def said(lesson: Lesson) -> str:
 def each(locator: Locator) -> Iterator[Locator]:
     for place in range(locator.count()):
         yield locator.nth(place)
+
+
+def allow(lesson: Lesson, condition: str, option: str) -> None:
+    """Choose what a control needs in order to be shown: `condition` is like "variant=mhc|…"."""
+    other, _, values = condition.partition("=")
+    box = lesson.section.locator(f'[data-control="{option}"]')
+    expect(box).to_be_hidden()
+    choices = lesson.section.locator(f'[data-slot="control:{other}"] select')
+    choices.select_option(values.split("|")[0])
+    lesson.settled()
+    expect(box).to_be_visible()
 
 
 def move(lesson: Lesson, option: str, picked: bool, last: bool = False) -> None:
