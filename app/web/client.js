@@ -57,10 +57,13 @@ export class Client {
     this.runtime = runtime;
   }
 
-  /** Python may be started before there is a page to listen; where it stands is told at once. @param {RuntimeHandlers} handlers */
+  /**
+   * Python may be started before there is a page to listen; where it stands is told at once.
+   * @param {RuntimeHandlers | null} handlers  null: the page that listened is left
+   */
   listen(handlers) {
     this.#handlers = handlers;
-    this.#news(handlers);
+    if (handlers) this.#news(handlers);
   }
 
   /** @param {(handlers: RuntimeHandlers) => void} news */
@@ -167,6 +170,7 @@ export class Client {
  */
 export class Session {
   #seq = 0;
+  #begun = false;
   #open = false;
   /** @type {number | null} */
   #unanswered = null;
@@ -201,12 +205,14 @@ export class Session {
 
   /** Python is up: open, with the state that the page has by now. */
   begin() {
+    this.#begun = true;
     this.#changed = false;
     this.client.send({ type: "open", session: this.name, ...this.what });
   }
 
   /** The worker is gone; what the page wants stays. */
   lose() {
+    this.#begun = false;
     this.#open = false;
     this.#unanswered = null;
     if (this.#exporting) this.#exporting = "wanted";
@@ -242,7 +248,7 @@ export class Session {
   }
 
   close() {
-    if (this.#open) this.client.send({ type: "close", session: this.name });
+    if (this.#begun) this.client.send({ type: "close", session: this.name });
     this.lose();
     this.client.closed();
   }

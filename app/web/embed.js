@@ -1,11 +1,12 @@
 // An embed's talk with the page around it: tells what happens here, takes the values that page asks for.
 // (Its height is told by frame.js, which runs earlier and where no module does.)
 
-import { experiments, noteFaults, specs } from "./page.js";
-import { config } from "./python.js";
+import { lesson } from "./page.js";
 import { format, parse, same } from "./state.js";
 
 /** @typedef {import("./experiment.js").Experiment} Experiment */
+
+const { experiments, specs, address, config } = /** @type {import("./lesson.js").Lesson} */ (lesson);
 
 const MOST = 8192; // bytes of a message, as JSON; a state has some hundred
 
@@ -53,7 +54,7 @@ function take(values) {
     experiment.take(states[experiment.name]);
     if (unchanged) tellState(experiment); // the page around hears in any case what became of its values
   }
-  noteFaults(notices);
+  address.fault(notices);
 }
 
 /** @param {unknown} message @returns {message is {normlab: 1, type: "set", state: Record<string, unknown>}} */

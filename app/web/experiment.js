@@ -42,7 +42,7 @@ export class Experiment {
   #runtime = "loading";
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #clock;
-  #opening = false;
+  #closed = false;
   #unpaintable = false;
   /** @type {string | null} what was pressed before there was a session */
   #press = null;
@@ -82,7 +82,7 @@ export class Experiment {
   async paint() {
     if (this.#painted) return this.#painted;
     const painted = await this.surroundings.paint();
-    if (this.#painted) return this.#painted;
+    if (this.#painted || this.#closed) return this.#painted ?? painted;
     this.#painted = painted;
     painted.apply(this.state);
     painted.onOption((name, value) => this.#moved(name, value));
@@ -91,11 +91,11 @@ export class Experiment {
     return painted;
   }
 
-  /** Paint, and open a session as soon as Python is up. */
+  /** Paint, and open a session as soon as Python is up: what it sends waits for the painting. */
   async open() {
-    if (this.#opening) return;
-    this.#opening = true;
-    await this.paint();
+    if (this.#session) return;
+    const painting = this.paint();
+    this.#last = painting.catch(() => {});
     const { client, language } = this.surroundings;
     const { digest, touched } = this.stored;
     const what = { experiment: this.name, language, state: this.state, digest, touched };
@@ -110,12 +110,21 @@ export class Experiment {
     if (this.#exporting) this.#session.export();
     if (this.#press !== null) this.#session.press(this.#press);
     this.#press = null;
+    try {
+      await painting;
+    } catch (fault) {
+      this.#session?.close();
+      throw fault;
+    }
   }
 
+  /** The page is left: what still comes is not for it. */
   close() {
+    this.#closed = true;
     this.#session?.close();
     this.#session = null;
-    this.#opening = false;
+    this.#painted = null;
+    this.tools?.close();
     clearTimeout(this.#clock);
   }
 
@@ -315,6 +324,6 @@ export class Experiment {
 
   /** @param {() => unknown} work */
   #queue(work) {
-    this.#last = this.#last.then(work).catch((fault) => console.error(fault));
+    this.#last = this.#last.then(() => this.#closed || work()).catch((fault) => console.error(fault));
   }
 }

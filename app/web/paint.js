@@ -77,14 +77,16 @@
 
   /** Look for sections anew, after the page has exchanged its main part; let go of gone ones. */
   function scan() {
+    near.disconnect();
     for (const section of paintings.keys()) {
       if (!section.isConnected) {
-        near.unobserve(section);
         paintings.get(section)?.then((painted) => /** @type {any} */ (painted).dispose(), () => {});
         paintings.delete(section);
       }
     }
-    for (const section of document.querySelectorAll("section[data-experiment]")) near.observe(section);
+    for (const section of document.querySelectorAll("section[data-experiment]")) {
+      if (!paintings.has(section)) near.observe(section);
+    }
   }
 
   /**

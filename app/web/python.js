@@ -15,13 +15,10 @@ import { Client } from "./client.js";
  * @property {import("./words.js").Strings} toolbar  its words
  */
 
-/** @type {Config} */
-export const config = JSON.parse(document.getElementById("normlab-page")?.textContent ?? "{}");
+const { worker, runtime, files } = /** @type {Config} */ (readConfig());
+const [workerHref, runtimeHref] = [worker, runtime].map((it) => new URL(it, document.baseURI).href); // other pages lie elsewhere
 
-export const client = new Client(
-  () => new Worker(new URL(config.worker, document.baseURI), { type: "module" }),
-  { runtime: new URL(config.runtime, document.baseURI).href, files: config.files },
-);
+export const client = new Client(() => new Worker(workerHref, { type: "module" }), { runtime: runtimeHref, files });
 
 /** Whether this browser can run Python at all; where not, shell.js has said so. */
 export const able = document.documentElement.dataset.tooOld === undefined;
@@ -29,6 +26,12 @@ export const able = document.documentElement.dataset.tooOld === undefined;
 if (able) {
   client.prepare();
   void figuresAreHere().then(() => client.start());
+}
+
+/** Of the page that is shown now; those around the lessons have none. @returns {Config | null} */
+export function readConfig() {
+  const text = document.getElementById("normlab-page")?.textContent;
+  return text ? JSON.parse(text) : null;
 }
 
 /**

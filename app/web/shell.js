@@ -18,6 +18,11 @@
     offerSchemes();
     sayHowItStands();
   });
+  // Another page has been put in this one's place (travel.js).
+  document.addEventListener("normlab:entered", function () {
+    offerSchemes();
+    sayHowItStands();
+  });
   document.addEventListener("click", carryChoices, true);
   document.addEventListener("auxclick", carryChoices, true); // into another tab, with the middle button
 

@@ -40,6 +40,11 @@ export class Toolbar {
     this.#tell("data_failed");
   }
 
+  /** The page is left. */
+  close() {
+    for (const address of this.#offered.splice(0)) URL.revokeObjectURL(address);
+  }
+
   /** @param {Event} event */
   #clicked({ target }) {
     const button = target instanceof Element ? target.closest("button") : null;

@@ -1,0 +1,153 @@
+"""From page to page: the next one stands in the place of the one before, and Python goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.driver import FEW, PATIENCE, Fault, Host, Lesson, Watch
+from tests.browser.test_pages import AXE, paint
+
+COUNTING = """
+  window.sessions = [];
+  window.workers = 0;
+  window.Worker = class extends Worker {
+    constructor(...given) {
+      super(...given);
+      window.workers += 1;
+    }
+    postMessage(message, ...rest) {
+      if (message.type === "open") window.sessions.push(message.session);
+      if (message.type === "close") window.sessions.splice(sessions.indexOf(message.session), 1);
+      super.postMessage(message, ...rest);
+    }
+  };
+"""
+
+
+def on(page: Page, lesson: str, language: str = "en") -> None:
+    expect(page.locator(f"html[lang={language}][data-lesson={lesson}]")).to_be_attached(
+        timeout=PATIENCE
+    )
+
+
+def test_one_python_serves_lesson_after_lesson_in_every_language_and_on_the_way_back(
+    lesson: Lesson,
+) -> None:
+    page = lesson.page
+    page.add_init_script(COUNTING)
+    lesson.open(FEW).ready()
+    sentence = lesson.part("sentence")
+    lesson.button("perturb").click()  # is left while it runs
+    page.locator("a[rel=next]").click()
+
+    on(page, "signal")
+    expect(page).to_have_title("How big is the signal, and what does LayerNorm do to its gradient?"
+                               " · NormLab")  # fmt: skip
+    expect(page.locator("h1")).to_be_focused()
+    assert page.evaluate("scrollY") == 0
+    assert (
+        page.locator("link[hreflang=zh-Hant]").get_attribute("href").endswith("signal/index.html")
+    )
+    lesson.name = "norms"
+    lesson.ready()
+    assert lesson.data("hydration") == "linked"
+    lesson.keys("depth", "ArrowLeft")
+    lesson.settled()
+    shown = lesson.state()["depth"]
+    assert f"N = {shown}" in lesson.part("sentence")
+    lesson.until_query(f"?norms.depth={shown}&v=1")
+
+    page.locator("nav a[hreflang=zh-Hans]").click()
+    on(page, "signal", "zh-Hans")
+    lesson.ready()
+    assert lesson.data("hydration") == "linked"
+    assert lesson.query == f"?norms.depth={shown}&v=1"
+    assert lesson.state()["depth"] == shown
+    assert "层" in lesson.words("depth")
+
+    page.go_back()
+    on(page, "signal")
+    lesson.ready()
+    assert "layers" in lesson.words("depth")
+    page.go_back()
+    on(page, "warmup")
+    expect(page.locator("a[rel=next]")).to_be_in_viewport()  # as the page was left
+    lesson.name = "sensitivity"
+    lesson.ready()
+    assert lesson.part("sentence") == sentence
+
+    assert page.evaluate("workers") == 1
+    assert lesson.host.asked.count("worker.js") == 1
+    open_now = page.locator("section[data-hydration]").count()
+    assert page.evaluate("sessions.length") == open_now
+    painted = page.locator("section[data-painted=done]").count()
+    assert page.evaluate("Bokeh.documents.length") == painted
+
+
+def test_pages_around_the_lessons_keep_python_and_lead_back_to_a_setting(lesson: Lesson) -> None:
+    page = lesson.open(FEW).until(runtime="live").page
+    page.locator("button[data-scheme=dark]").click()
+    page.evaluate("() => { window.mark = true; }")
+    page.locator("a.brand").click()
+    expect(page.locator(".lesson-card").first).to_be_visible()
+    expect(page.locator("[data-scheme=dark]")).to_have_attribute("aria-pressed", "true")
+    page.locator(".page-foot a", has_text="teachers").press("Enter")
+    expect(page.locator("h1")).to_be_focused()
+    with page.context.expect_page() as other:
+        page.locator("main a[href*='sensitivity.depth=24']").click(modifiers=["ControlOrMeta"])
+    other.value.close()
+    page.locator("main a[href*='sensitivity.depth=24']").click()
+    on(page, "warmup")
+    lesson.ready()
+    expect(lesson.section).to_be_focused()
+    expect(lesson.section).to_be_in_viewport()
+    assert page.url.endswith("en/warmup/index.html?sensitivity.depth=24#sensitivity")
+    assert lesson.words("depth") == "N = 24 layers"
+    assert "N = 24" in lesson.part("sentence")
+    assert page.evaluate("window.mark")
+
+
+def once_missing() -> Fault:
+    asked = []
+
+    def fault(content: bytes) -> bytes | None:
+        asked.append(content)
+        return None if len(asked) == 1 else content
+
+    return fault
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [once_missing(), lambda page: page.replace(b"shell.js", b"shell.js?of-another-build")],
+    ids=["an answer that is no page", "a page of another build"],
+)
+def test_whatever_is_not_as_expected_is_loaded_by_the_browser(lesson: Lesson, fault: Fault) -> None:
+    page = lesson.open(FEW).until(runtime="live").page
+    lesson.watch.allowed = ("404",)
+    page.evaluate("() => { window.mark = true; }")
+    lesson.host.faults["index.html"] = fault
+    page.locator("a[rel=next]").click()
+    on(page, "signal")
+    lesson.until(runtime="live")
+    assert page.evaluate("window.mark") is None
+    assert page.url.endswith("/en/signal/index.html")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_a_page_that_was_reached_from_another(
+    new_context: Callable[..., BrowserContext], host: Host, watch: Watch, scheme: str
+) -> None:
+    page = new_context(host.address, color_scheme=scheme, bypass_csp=True).new_page()
+    lesson = Lesson(page, host, watch).open(FEW, slug="depth").until(runtime="live")
+    page.locator("nav a[hreflang=zh-Hant]").click()
+    on(page, "depth", "zh-Hant")
+    lesson.name = "merging"
+    lesson.ready()
+    paint(page)
+    page.add_script_tag(path=AXE)
+    found = page.evaluate("axe.run()")
+    assert [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in found["violations"]] == []
