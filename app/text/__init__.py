@@ -9,7 +9,8 @@ Whatever is wrong with a text stops the build with one sentence that names file 
 
 from app.text.errors import TextError
 from app.text.formulas import Formula, Typesetter
-from app.text.markdown import Directive, Document, Heading, Rendered, read, render
+from app.text.markdown import Directive, Document, Heading, read
+from app.text.rendering import Rendered, render
 from app.text.sources import Citation, Source, read_sources
 from app.text.translations import check_translation, read_lesson
 

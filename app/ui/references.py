@@ -2,7 +2,7 @@
 
 There it becomes "Xiong et al. 2020, Theorem 1", a link to the paper: it works in a frame, where
 there is no list of sources, and in what Python writes anew. The lesson that shows the experiment
-lists the paper as well (`text/markdown.py` finds it by `data-source`). The browser has nothing of
+lists the paper as well (`text/rendering.py` finds it by `data-source`). The browser has nothing of
 `lessons/`, so names and addresses stand here; a test holds them to `lessons/sources.toml`.
 """
 
