@@ -77,7 +77,8 @@ class Changes:
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.events: list[DocumentPatchedEvent] = []
+        self.events: dict[object, DocumentPatchedEvent] = {}
+        """In order; of several changes of one property the last."""
         self.touched: set[tuple[str, str]] = set()
         self._values = {
             (model.id, tag["normlab"]["property"])
@@ -88,28 +89,30 @@ class Changes:
         document.callbacks.on_change(self._note)
 
     def _note(self, event: Any) -> None:
+        # As they come, not held back by the document: then Panel knows its own changes of a widget,
+        # and does not take each for one of the page's, which cost as much as drawing.
         if isinstance(event, ModelChangedEvent):
             property = (event.model.id, event.attr)
             if property in self._values:
                 return
             self.touched.add(property)
-        if isinstance(event, DocumentPatchedEvent):
-            self.events.append(event)
+            self.events[property] = event
+        elif isinstance(event, DocumentPatchedEvent):
+            self.events[event] = event
 
     def again(self, properties: Iterable[tuple[str, str]]) -> None:
         """Send these properties as they are, even though they did not change here."""
-        sent = {(e.model.id, e.attr) for e in self.events if isinstance(e, ModelChangedEvent)}
         for id, name in properties:
             model = self.document.get_model_by_id(id)  # type: ignore[arg-type]
-            if model is not None and (id, name) not in sent | self._values:
+            if model is not None and (id, name) not in self.events.keys() | self._values:
                 event = ModelChangedEvent(self.document, model, name, getattr(model, name))
-                self.events.append(event)
+                self.events[id, name] = event
 
     def patch(self) -> str:
         """The changes since the last time, as JSON of one Bokeh patch, arrays inline."""
         models = self.document.models
         serializer = Serializer(references=models.synced_references, deferred=False)
-        patch = PatchJson(events=serializer.encode(self.events))
+        patch = PatchJson(events=serializer.encode(list(self.events.values())))
         self.events.clear()
         models.flush_synced(lambda model: not serializer.has_ref(model))
         return json.dumps(patch)
@@ -265,8 +268,7 @@ def close(session: str) -> None:
 
 @contextmanager
 def _guarded(session: Session) -> Iterator[None]:
-    """Gather the document's events; an error inside ends the session's work, not the session."""
-    session.built.document.hold("combine")
+    """An error inside ends the session's work, not the session."""
     try:
         yield
     except Exception:  # noqa: BLE001  the reader's page must not fall over a bug in a probe
@@ -274,8 +276,6 @@ def _guarded(session: Session) -> Iterator[None]:
         said = session.experiment.status == "error"  # then the experiment's own notice says it
         sentence = "" if said else strings(session.language)("experiment.broken")
         _post_failure(session.name, sentence, session.post)
-    finally:
-        session.built.document.unhold()
 
 
 def _publish(session: Session) -> None:
