@@ -223,6 +223,15 @@
       return times;
     }
 
+    /** Press a button, and wait until what it starts is done. */
+    async press(action) {
+      const begun = this.until(({ newest }) => newest);
+      this.section.querySelector(`[data-slot="button:${action}"]`).querySelector("*").shadowRoot
+        .querySelector("button").click();
+      await begun;
+      return this.settled();
+    }
+
     async back(name, base) {
       this.move(name, base);
       const at = await this.until(({ newest }) => newest);

@@ -179,19 +179,19 @@ class Bench:
                 continue
             if not floor:
                 self._floor(10)  # the first moves warm it up
-            self._on(name, "1")
+            self.on(name, "1")
             times = self._floor(self.moves)
             floor = statistics.median(times)
             yield Row("", f"the floor, before {name}", "floor", floor, shown=times)
             for option, kind in wanted.items():
-                values = self._on(name, "it.values(arg)", option)
+                values = self.on(name, "it.values(arg)", option)
                 if len(values) < 2:
                     continue
                 row = Row(name, option, kind, floor)
-                base = self._on(name, "it.text(arg)", option)
+                base = self.on(name, "it.text(arg)", option)
                 if kind == "slice":
                     path = there_and_back(values, base, self.moves)
-                    times = self._on(name, "it.follow(...arg)", [option, path])
+                    times = self.on(name, "it.follow(...arg)", [option, path])
                     row.shown = [each["shown"] for each in times]
                 else:
                     self._draw_anew(row, values, base)
@@ -207,10 +207,10 @@ class Bench:
             if row.option == "seed":
                 text = str(next(FRESH))
             elif draw and draw % len(others) == 0:  # all of them have been computed
-                self._on(row.experiment, "it.follow('seed', [arg])", str(next(FRESH)))
+                self.on(row.experiment, "it.follow('seed', [arg])", str(next(FRESH)))
             arg = [row.option, text]
-            row.overtaken.append(self._on(row.experiment, "it.overtake(...arg)", arg))
-            times = self._on(row.experiment, "it.anew(...arg)", arg)
+            row.overtaken.append(self.on(row.experiment, "it.overtake(...arg)", arg))
+            times = self.on(row.experiment, "it.anew(...arg)", arg)
             row.shown.append(times["shown"])
             if times["control"] is not None and not math.isnan(times["control"]):
                 row.control.append(times["control"])
@@ -223,7 +223,7 @@ class Bench:
         )
         if not handle.count():
             return None
-        base = self._on(name, "it.text(arg)", option)
+        base = self.on(name, "it.text(arg)", option)
         handle.scroll_into_view_if_needed()
         at, along = handle.bounding_box(), track.bounding_box()
         assert at is not None
@@ -237,16 +237,16 @@ class Bench:
             self.page.mouse.move(along["x"] + share * along["width"], y)
             time.sleep(0.012)
         self.page.mouse.up()
-        self._on(name, "benchInteraction.pause()")
+        self.on(name, "benchInteraction.pause()")
         longest = self.page.evaluate("since => benchInteraction.longest(since)", since)
-        if self._on(name, "it.text(arg)", option) != base:
-            self._on(name, "it.follow(...arg)", [option, [base]])
+        if self.on(name, "it.text(arg)", option) != base:
+            self.on(name, "it.follow(...arg)", [option, [base]])
         return float(longest)
 
     def _floor(self, count: int) -> list[float]:
         return list(self.page.evaluate("count => benchInteraction.onFloor(count)", count))
 
-    def _on(self, experiment: str, expression: str, arg: Any = None) -> Any:
+    def on(self, experiment: str, expression: str, arg: Any = None) -> Any:
         """Evaluate with `it`, the experiment, and `arg`, once it is at rest."""
         return self.page.evaluate(
             f"""async ([name, arg]) => {{

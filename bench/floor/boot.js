@@ -1,5 +1,5 @@
 // Stands in the place of the site's boot.js, which it calls: besides the site's experiments, the worker then
-// serves the floor, to whoever hands it a port.
+// serves the floor, to whoever hands it a port, and shows Python to whoever measures it.
 
 import { boot as site } from "./boot.site.js";
 
@@ -9,6 +9,7 @@ export async function boot(message, report) {
   const program = await (await fetch(new URL("floor.py", import.meta.url))).text();
   const floor = booted.pyodide.toPy({ __name__: "floor" });
   booted.pyodide.runPython(program, { globals: floor });
+  Object.assign(self, { benchFloor: booted });
   self.addEventListener("message", ({ data }) => {
     if (data?.type !== "floor") return;
     const [port] = data.ports;
