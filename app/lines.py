@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from html import escape
 
 # A hyphen or a slash within a name or a formula is no place for a line to end.
 _WHOLE = re.compile(
     r"\b(?:Pre|Post|Sandwich|QK)-[A-Z]\w*|‖[^‖\s]+‖(?:/‖[^‖\s]+‖)?|∂L/∂\w+|\bW_[A-Z\d]\b"
 )
 _INDEX = re.compile(r"\bW_([A-Z\d])\b")
-_FOLLOWS = re.compile(r"^(?=[^\s\u3400-\u9fff])")
-_OPENS = re.compile(r"(?<=[(\[“‘（「《])$")
+_CLOSES = re.compile(r"^[,.;:!?)\]’”，。；：！？）、」》]+")
+_OPENS = re.compile(r"[(\[“‘（「《]+$")
 
 
 def unbroken(html: str) -> str:
@@ -20,8 +21,20 @@ def unbroken(html: str) -> str:
     return _INDEX.sub(r"W<sub>\1</sub>", whole)
 
 
-def glued(words: str, *, after: bool, before: bool) -> str:
-    """Words beside a formula (`after` it, `before` one), so that no comma begins a line and no
-    bracket ends one: a typeset formula is a box, at whose edges a browser may end any line."""
-    words = _FOLLOWS.sub("\N{WORD JOINER}", words) if after else words
-    return _OPENS.sub("\N{WORD JOINER}", words) if before else words
+def apart(words: str, *, after: bool, before: bool) -> tuple[str, str, str]:
+    """What of words beside a formula (`after` it, `before` one) must stay on its line: the
+    punctuation that they begin with, the rest, the brackets that they end with."""
+    closing = _CLOSES.search(words) if after else None
+    first = closing[0] if closing else ""
+    rest = words[len(first) :]
+    opening = _OPENS.search(rest) if before else None
+    last = opening[0] if opening else ""
+    return first, rest[: len(rest) - len(last)], last
+
+
+def glued(formula: str, before: str, after: str) -> str:
+    """A typeset formula and the `after` of one piece of words and the `before` of the next: a
+    formula is a box, at whose edges a browser would end a line whatever stands there."""
+    if not before and not after:
+        return formula
+    return f'<span class="glued">{escape(before)}{formula}{escape(after)}</span>'

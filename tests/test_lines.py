@@ -4,9 +4,7 @@ import re
 
 import pytest
 
-from app.lines import glued, unbroken
-
-JOINER = "\N{WORD JOINER}"
+from app.lines import apart, glued, unbroken
 
 
 @pytest.mark.parametrize(
@@ -28,17 +26,20 @@ def test_a_matrix_has_a_true_index() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (", and", f"{JOINER}, and"),
-        (" and", " and"),
-        ("，所以", f"{JOINER}，所以"),
-        ("层", "层"),
+        (", and", (",", " and", "")),
+        (" and", ("", " and", "")),
+        ("），所以（", ("），", "所以", "（")),
+        ("层", ("", "层", "")),
+        (" (", ("", " ", "(")),
     ],
 )
-def test_what_follows_a_formula_keeps_to_it_unless_a_word_begins(words: str, expected: str) -> None:
-    assert glued(words, after=True, before=False) == expected
+def test_commas_and_brackets_go_to_the_formula_beside_them(
+    words: str, expected: tuple[str, str, str]
+) -> None:
+    assert apart(words, after=True, before=True) == expected
+    assert apart(words, after=False, before=False) == ("", words, "")
 
 
-@pytest.mark.parametrize("opening", "(“（")
-def test_an_opening_bracket_keeps_to_its_formula(opening: str) -> None:
-    assert glued(f"so {opening}", after=False, before=True) == f"so {opening}{JOINER}"
-    assert glued("so ", after=False, before=True) == "so "
+def test_a_formula_is_bound_to_them_and_to_nothing_else() -> None:
+    assert glued("<b>x</b>", "", "") == "<b>x</b>"
+    assert glued("<b>x</b>", "(", "),") == '<span class="glued">(<b>x</b>),</span>'

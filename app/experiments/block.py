@@ -111,7 +111,7 @@ class Block(Experiment):
 
     def _matrices(self, count: Count) -> str:
         return self.say("block.and").join(
-            f"{_subscript(name)}: {whole(rows)} × {whole(columns)}"
+            f"{_subscript(name)}:\N{NO-BREAK SPACE}{whole(rows)} × {whole(columns)}"
             for name, (rows, columns) in count.matrices.items()
         )
 

@@ -64,11 +64,14 @@ def board(
 
     def words(text: str) -> Markup:
         pieces = _FORMULA.split(text)  # every second one is a formula
-        last = len(pieces) - 1
-        return Markup().join(
-            tex(p) if i % 2 else Markup(markup.text(lines.glued(p, after=i > 0, before=i < last)))
-            for i, p in enumerate(pieces)
-        )
+        split = [
+            lines.apart(words, after=place > 0, before=place < len(pieces) // 2)
+            for place, words in enumerate(pieces[::2])
+        ]
+        html = Markup(markup.text(split[0][1]))
+        for formula, one, other in zip(pieces[1::2], split, split[1:], strict=False):
+            html += Markup(lines.glued(tex(formula), one[2], other[0]) + markup.text(other[1]))
+        return html
 
     def sets(option: str, value: str) -> Markup:
         pressed = "true" if state[option] == value else "false"

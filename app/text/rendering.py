@@ -100,18 +100,26 @@ def _render_formula(
     display = token.type == "math_block"
     line = token.map[0] + 1 if token.map else None
     html = context.formulas(Formula(token.content.strip(), display, context.document.path, line))
-    return f'<div class="formula">{html}</div>\n' if display else html
+    if display:
+        return f'<div class="formula">{html}</div>\n'
+    return lines.glued(html, _apart(tokens, index - 1)[2], _apart(tokens, index + 1)[0])
 
 
 def _render_text(
     _renderer: RendererHTML, tokens: Sequence[Token], index: int, _options: Any, _env: Any
 ) -> str:
+    return lines.unbroken(escape(_apart(tokens, index)[1]))
+
+
+def _apart(tokens: Sequence[Token], index: int) -> tuple[str, str, str]:
+    """The words of a token, and of them what belongs to the formulas on either side."""
+    if not 0 <= index < len(tokens) or tokens[index].type != "text":
+        return "", "", ""
     after, before = (
         0 <= place < len(tokens) and tokens[place].type == "math_inline"
         for place in (index - 1, index + 1)
     )
-    words = lines.glued(tokens[index].content, after=after, before=before)
-    return lines.unbroken(escape(words))
+    return lines.apart(tokens[index].content, after=after, before=before)
 
 
 def _render_citation(

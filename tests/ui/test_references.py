@@ -73,4 +73,5 @@ def test_a_board_links_what_it_names() -> None:
         values={"wirings": drawn},
     )
     assert 'data-source="wang2022"' in html
+    assert "$" not in html
     assert "[@" not in html
