@@ -59,7 +59,11 @@ def gather(katex: Path, notices: str) -> dict[str, bytes]:
         raise FileNotFoundError(f"{katex} holds no fonts.")
     licence = (katex / "LICENSE").read_text(encoding="utf-8")
     return {
-        **{path.name: path.read_bytes() for path in sorted(WEB.glob("*.js"))},
+        **{
+            path.name: path.read_bytes()
+            for path in sorted(WEB.glob("*.js"))
+            if path.name != "offline.js"  # it stands at the top of the site
+        },
         **{name: without_source_map((static / name).read_bytes()) for name in BOKEHJS},
         **{f"fonts/{path.name}": path.read_bytes() for path in fonts},
         "icon.svg": (WEB / "icon.svg").read_bytes(),

@@ -26,7 +26,7 @@ from app.experiments import EXPERIMENTS, code
 from app.nn.wirings import WIRINGS
 from app.probes import NUMBERS_VERSION
 from app.site import assets as asset_files
-from app.site import fronts
+from app.site import fronts, offline
 from app.site.boards import board, shown_when
 from app.site.bundle import Runtime
 from app.site.environment import ROOT, Failure
@@ -101,6 +101,7 @@ class Site:
         self.assets = asset_files.write(self.out, self.typeset.katex, notices)
         self.runtime_folder = f"runtime/{self.runtime.folder.name}/"
         shutil.copytree(self.runtime.folder, self.out / self.runtime_folder, dirs_exist_ok=True)
+        offline.write(self.out, self.assets.folder, self.runtime_folder)
         fronts.write(self)
         for language in LANGUAGES:
             for lesson in self.lessons:
@@ -193,6 +194,7 @@ class Site:
                 if file.name != RUNTIME_NOTICES
             ],
             "worker": f"{root}{self.assets.folder}worker.js",
+            "offline": root + offline.NAME,
             "strings": strings(language).table("page"),
             "notices": strings(language).table("experiment.notice"),
             "toolbar": strings(language).table("toolbar"),

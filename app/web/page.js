@@ -7,6 +7,8 @@ import { Travel } from "./travel.js";
 /** None on the pages around the lessons. @type {Lesson | null} */
 export let lesson = opened();
 
+const QUIET = 5000; // milliseconds from live until the first figures are computed, too
+
 if (able && document.documentElement.dataset.view !== "embed") {
   new Travel({
     flush: () => lesson?.address.flush(),
@@ -18,6 +20,8 @@ if (able && document.documentElement.dataset.view !== "embed") {
       lesson = opened();
     },
   });
+  const script = new URL(lesson?.config.offline ?? "", document.baseURI); // the reader may have gone on by then
+  void lesson?.live.then(({ used }) => setTimeout(() => keep(script, used), QUIET));
 }
 // The page may be put away and brought back (its worker sleeps with it); what must not be lost is the address.
 addEventListener("pagehide", () => lesson?.address.flush());
@@ -28,4 +32,20 @@ function opened() {
   const opened = new Lesson(config, client);
   opened.open(able);
   return opened;
+}
+
+/**
+ * Have the site's files kept for times without a line. Where that cannot be (no https, a private window, a login
+ * before the site), nothing is missing.
+ * @param {URL} script @param {string[]} used  what Python's start has fetched
+ */
+async function keep(script, used) {
+  try {
+    const registration = await navigator.serviceWorker.register(script, { updateViaCache: "none" });
+    if (registration.active) await registration.update(); // that of this very build shall hear of it
+    const { installing, waiting, active } = registration;
+    (installing ?? waiting ?? active)?.postMessage({ page: location.href, used });
+  } catch (fault) {
+    console.info(`Nothing is kept for times without a line: ${/** @type {Error} */ (fault).message}`);
+  }
 }

@@ -19,7 +19,8 @@
  *
  * @typedef {{type: "progress", stage: Stage, loaded: number, total: number}} Progress  in bytes
  * @typedef {"download" | "start" | "import"} Stage
- * @typedef {{type: "live", numpy: string, pyodide: string, boot: string}} Live
+ * @typedef {{type: "live", numpy: string, pyodide: string, boot: string, used: string[]}} Live
+ *   used: addresses of the files that the start has fetched
  * @typedef {{type: "opened", session: string, digest: string, state: State, stored: string | null}} Opened
  *   stored: JSON of {document, roots, digest, touched}, when the digests differ
  * @typedef {{type: "patch", session: string, patch: string}} Patch  JSON of a Bokeh patch, arrays inline
@@ -39,6 +40,7 @@
 const text = /** @type {Check} */ (value) => typeof value === "string";
 const number = /** @type {Check} */ (value) => typeof value === "number" && Number.isFinite(value);
 const flag = /** @type {Check} */ (value) => typeof value === "boolean";
+const list = /** @type {Check} */ (value) => Array.isArray(value) && value.every(text);
 const texts = /** @type {Check} */ (value) => isPlain(value) && Object.values(value).every(text);
 const files = /** @type {Check} */ (value) =>
   Array.isArray(value) && value.every((file) => isPlain(file) && text(file.name) && number(file.bytes));
@@ -64,7 +66,7 @@ const TO_WORKER = {
 /** @type {Record<string, Record<string, Check>>} */
 const TO_PAGE = {
   progress: { stage: oneOf("download", "start", "import"), loaded: number, total: number },
-  live: { numpy: text, pyodide: text, boot: text },
+  live: { numpy: text, pyodide: text, boot: text, used: list },
   opened: { session: text, digest: text, state: texts, stored: orNull(text) },
   patch: { session: text, patch: text },
   parts: { session: text, parts: texts },

@@ -10,6 +10,7 @@ import { Client } from "./client.js";
  * @property {string} runtime  address of the runtime's folder, relative to the page
  * @property {import("./protocol.js").RuntimeFile[]} files
  * @property {string} worker  address of the worker's script, relative to the page
+ * @property {string} offline  the service worker's
  * @property {import("./words.js").Strings} strings
  * @property {import("./words.js").Strings} notices  what is said of a value that cannot be taken as it is
  * @property {import("./words.js").Strings} toolbar  its words

@@ -1,4 +1,12 @@
 // What the classic script paint.js publishes, for the type checker.
+// What app/site/offline.py writes before the service worker.
+declare const SITE: {
+  version: string; // of this build
+  assets: string; // the folder of what every page needs
+  runtime: string; // the folder of Python's files
+  files: Record<string, string>; // path → SHA-256, of everything in these folders
+};
+
 interface Window {
   normlab: { paint(name: string): Promise<import("./experiment.js").Painted>; scan(): void };
 }

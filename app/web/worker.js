@@ -43,7 +43,8 @@ async function start(message) {
       send({ type: "progress", stage, loaded, total }),
     );
     sessions = booted;
-    send({ type: "live", ...versions });
+    const used = performance.getEntriesByType("resource").map(({ name }) => name);
+    send({ type: "live", ...versions, used });
   } catch (fault) {
     fail(fault);
   }

@@ -105,7 +105,9 @@ def new_context(browser: Browser, watch: Watch) -> Iterator[Callable[..., Browse
     opened = []
 
     def new(*homes: str, **options: Any) -> BrowserContext:
-        context = browser.new_context(**{"viewport": {"width": 1100, "height": 800}, **options})
+        # What a service worker has kept would hide what a page does with a spoiled file.
+        usual = {"viewport": {"width": 1100, "height": 800}, "service_workers": "block"}
+        context = browser.new_context(**{**usual, **options})
         context.set_default_timeout(30_000)
         watch.on(context, *homes)
         opened.append(context)

@@ -243,7 +243,9 @@ def test_the_page_knows_its_runtime_and_worker(site: Path, runtime: Runtime) -> 
     page = lesson(site, "en")
     scripts = [t for t in page.scripts if t.startswith('{"version"')]
     config = json.loads(scripts[0])
-    assert (page.path.parent / config["worker"]).resolve().is_file()
+    for script in ("worker", "offline"):
+        assert (page.path.parent / config[script]).resolve().is_file()
+    assert (site / "offline.js").is_file()
     folder = (page.path.parent / config["runtime"]).resolve()
     assert {f["name"] for f in config["files"]} == {"app.zip.gz.bin"}
     for file in config["files"]:

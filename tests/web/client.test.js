@@ -26,7 +26,7 @@ class Wire {
   }
 }
 
-const LIVE = { type: "live", numpy: "2.2.5", pyodide: "0.28.3", boot: "plain" };
+const LIVE = { type: "live", numpy: "2.2.5", pyodide: "0.28.3", boot: "plain", used: [] };
 const FILES = [{ name: "app.zip.gz.bin", bytes: 9 }];
 
 /** @type {Wire[]} */
@@ -260,6 +260,26 @@ test("an error of one session reaches that session alone, and the session goes o
   assert.equal(heard.at(-1), "It overflowed.");
   session.set({ depth: "3" });
   assert.equal(wires[0].of("set").length, 1);
+});
+
+test("a session that is left before it was opened is closed in the worker, too, and one before Python is up is not", () => {
+  const early = opened();
+  early.session.close();
+  wires[0].say(LIVE);
+  const { session, name } = opened();
+  session.close();
+  assert.deepEqual(wires[0].of("open").map((message) => message.session), [name]);
+  assert.deepEqual(wires[0].of("close").map((message) => message.session), [name]);
+  wires[0].say({ type: "opened", session: name, digest: "d", state: { depth: "12" }, stored: null });
+  assert.deepEqual(heard, ["live"]);
+});
+
+test("a page that is left hears no more of Python, and the next one where it stands", () => {
+  client.listen(null);
+  wires[0].say(LIVE);
+  assert.deepEqual(heard, []);
+  client.listen(runtimeHandlers());
+  assert.deepEqual(heard, ["live"]);
 });
 
 test("malformed messages and those of closed sessions are dropped", () => {

@@ -12,7 +12,7 @@ const toWorker = [
 ];
 const toPage = [
   { type: "progress", stage: "download", loaded: 1, total: 2 },
-  { type: "live", numpy: "2.2.5", pyodide: "0.28.3", boot: "plain" },
+  { type: "live", numpy: "2.2.5", pyodide: "0.28.3", boot: "plain", used: ["https://here/runtime/app.zip.gz.bin"] },
   { type: "opened", session: "s#1", digest: "d", state: { depth: "12" }, stored: null },
   { type: "patch", session: "s#1", patch: "{}" },
   { type: "parts", session: "s#1", parts: { sentence: "<p>…</p>" } },

@@ -1,0 +1,26 @@
+"""The service worker, with the list of what this build consists of: it keeps nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from app.site.assets import WEB
+from app.site.kept import digest, file_digest
+
+NAME = "offline.js"  # at the top of the site: there it may serve all pages
+
+
+def write(site: Path, assets: str, runtime: str) -> None:
+    """Write it for the finished folders `assets` and `runtime` below `site`."""
+    source = (WEB / NAME).read_text(encoding="utf-8")
+    files = {
+        path.relative_to(site).as_posix(): file_digest(path)
+        for folder in (assets, runtime)
+        for path in sorted((site / folder).rglob("*"))
+        if path.is_file()
+    }
+    version = digest(source, json.dumps(files))
+    about = {"version": version, "assets": assets, "runtime": runtime, "files": files}
+    text = f"const SITE = {json.dumps(about, separators=(',', ':'))};\n{source}"
+    (site / NAME).write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,136 @@
+// The service worker: keeps the site's own files, so that a page that was visited opens without a line.
+// It only ever helps: no page waits for it or needs it, and it stores nothing that a reader set.
+// app/site/offline.py writes SITE, what this build consists of, before it.
+
+(function () {
+  const { version, assets, runtime, files } = SITE;
+  const home = new URL("./", location.href).href;
+  const OURS = `normlab ${home} `; // other sites may share the origin, and with it the caches
+  const worker = /** @type {any} */ (self); // as a service worker's it is unknown to the type checker
+
+  worker.addEventListener("install", (/** @type {any} */ event) => {
+    worker.skipWaiting(); // it serves older pages as the older one did: from the line
+    event.waitUntil(install());
+  });
+  worker.addEventListener("activate", (/** @type {any} */ event) => event.waitUntil(activate()));
+  worker.addEventListener("fetch", (/** @type {any} */ event) => {
+    const { url, method } = event.request;
+    if (method !== "GET" || !url.startsWith(home)) return;
+    const path = pathOf(url);
+    if (Object.hasOwn(files, path)) event.respondWith(file(event, path));
+    else if (isPage(path)) event.respondWith(page(event, path));
+  });
+  // A page and the files that its start has used, told once it is live: it came before this worker did.
+  worker.addEventListener("message", (/** @type {any} */ event) => {
+    const { page, used } = event.data;
+    event.waitUntil(keepAll([...used, page].map(pathOf)));
+  });
+
+  /** Whole or not at all: the next visit tries again. What was visited before is kept from now on as it is now. */
+  async function install() {
+    const older = (await caches.keys()).filter((name) => name.startsWith(OURS));
+    const kept = await Promise.all(older.map(async (name) => (await caches.open(name)).keys()));
+    for (const path of Object.keys(files)) if (path.startsWith(assets)) await keepFile(path);
+    await keepAll(kept.flat().map(({ url }) => pathOf(url)));
+  }
+
+  async function activate() {
+    for (const name of await caches.keys()) {
+      if (name.startsWith(OURS) && name !== OURS + version) await caches.delete(name);
+    }
+    await worker.registration.navigationPreload?.enable(); // a page need not wait until this worker is awake
+    await worker.clients.claim();
+  }
+
+  /** A file is named by its content: what is kept is what it is. @param {any} event @param {string} path */
+  async function file({ request }, path) {
+    const again = request.cache === "reload" || request.cache === "no-store"; // something was wrong with it
+    const kept = again ? undefined : await (await cache()).match(home + path);
+    return kept ?? fetch(request);
+  }
+
+  /** A page is asked for anew each time: a new one shows at once. @param {any} event @param {string} path */
+  async function page(event, path) {
+    try {
+      const answer = (await event.preloadResponse) ?? (await fetch(event.request));
+      event.waitUntil(keepPage(path, answer.clone()));
+      return answer;
+    } catch (fault) {
+      const kept = await (await cache()).match(keyOf(path));
+      if (kept) return kept;
+      throw fault;
+    }
+  }
+
+  /** @param {string[]} paths */
+  async function keepAll(paths) {
+    for (const path of paths) {
+      try {
+        if (Object.hasOwn(files, path)) await keepFile(path);
+        else if (isPage(path)) await keepPage(path, await fetch(home + path));
+      } catch (fault) {
+        console.info(`${path} is not kept: ${/** @type {Error} */ (fault).message}`);
+      }
+    }
+  }
+
+  /** Only whole files are kept, whatever a proxy or a bad line makes of them. @param {string} path */
+  async function keepFile(path) {
+    const kept = await cache();
+    if (await kept.match(home + path)) return;
+    const older = await caches.match(home + path);
+    if (older) return kept.put(home + path, older);
+    for (const how of /** @type {RequestCache[]} */ (["default", "reload"])) {
+      const answer = await fetch(home + path, { cache: how });
+      const body = await answer.arrayBuffer();
+      if (answer.ok && (await sha256(body)) === files[path]) {
+        await kept.put(home + path, again(answer, body));
+        return;
+      }
+    }
+    throw new Error(`${path} is not what this build consists of`);
+  }
+
+  /** A login's page, an error's, or one of another build is none of ours. @param {string} path @param {Response} answer */
+  async function keepPage(path, answer) {
+    if (!answer.ok || answer.redirected || answer.type !== "basic") return;
+    const html = await answer.text();
+    const python = /"runtime":"([^"]*)"/.exec(html)?.[1];
+    if (!html.includes(`/${assets}`) && !html.includes(`"${assets}`)) return;
+    if (python !== undefined && !python.endsWith(runtime)) return;
+    await (await cache()).put(keyOf(path), again(answer, html));
+  }
+
+  function cache() {
+    return caches.open(OURS + version);
+  }
+
+  /** The answer with its body as it was unpacked. @param {Response} answer @param {BodyInit} body */
+  function again(answer, body) {
+    const headers = new Headers(answer.headers);
+    for (const name of ["Content-Encoding", "Content-Length", "Vary"]) headers.delete(name);
+    return new Response(body, { headers });
+  }
+
+  /** @param {ArrayBuffer} body */
+  async function sha256(body) {
+    const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", body));
+    return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+
+  /** Below the site's root, and without what a reader set. @param {string} url */
+  function pathOf(url) {
+    const { origin, pathname } = new URL(url);
+    return `${origin}${pathname}`.slice(home.length);
+  }
+
+  /** @param {string} path */
+  function isPage(path) {
+    return path === "" || /(\/|\.html)$/.test(path);
+  }
+
+  /** A page has two names, as a folder and as its file. @param {string} path */
+  function keyOf(path) {
+    return home + path.replace(/(^|\/)index\.html$/, "$1");
+  }
+})();

@@ -1,0 +1,171 @@
+"""The service worker: what was visited opens without a line, and what is new shows at once."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.browser.driver import FEW, PATIENCE, Host, Lesson, Watch, missing, truncated
+
+KEPT = """async () => {
+  const found = [];
+  for (const name of await caches.keys()) {
+    found.push(...(await (await caches.open(name)).keys()).map(({ url }) => new URL(url).pathname));
+  }
+  return found;
+}"""
+
+
+@pytest.fixture
+def visited(
+    new_context: Callable[..., BrowserContext],
+    serve: Callable[..., Host],
+    site: Path,
+    tmp_path: Path,
+    watch: Watch,
+) -> Lesson:
+    """A lesson below a folder of its host, live, with a service worker that has kept it."""
+    shutil.copytree(site, tmp_path / "site")
+    host = serve(tmp_path / "site", "/courses/norm/")
+    page = new_context(host.address, service_workers="allow").new_page()
+    lesson = Lesson(page, host, watch).open(FEW).ready()
+    page.evaluate("() => navigator.serviceWorker.ready.then(() => {})")
+    kept_at_last(lesson, "/en/warmup/")
+    return lesson
+
+
+def kept_at_last(lesson: Lesson, end: str) -> list[str]:
+    """What is kept, as soon as a path of that end is."""
+    return list(
+        lesson.page.evaluate(
+            f"""async (end) => {{
+              const kept = {KEPT};
+              const latest = performance.now() + {PATIENCE};
+              for (;;) {{
+                const found = await kept();
+                if (found.some((path) => path.endsWith(end))) return found;
+                if (performance.now() > latest) throw new Error(`not kept: ${{end}}`);
+                await new Promise((resolve) => setTimeout(resolve, 50));
+              }}
+            }}""",
+            end,
+        )
+    )
+
+
+def gone(lesson: Lesson, cache: str) -> None:
+    """Wait until there is no such cache any more."""
+    lesson.page.evaluate(
+        f"""async (cache) => {{
+          const end = performance.now() + {PATIENCE};
+          while ((await caches.keys()).includes(cache)) {{
+            if (performance.now() > end) throw new Error("the older worker's cache stays");
+            await new Promise((resolve) => setTimeout(resolve, 50));
+          }}
+        }}""",
+        cache,
+    )
+
+
+def test_a_visited_lesson_is_live_without_a_line_and_says_nothing_of_its_reader(
+    visited: Lesson,
+) -> None:
+    page = visited.page
+    page.locator("nav a[hreflang=zh-Hans]").click()  # visited by travelling
+    kept = kept_at_last(visited, "/zh-Hans/warmup/")
+    assert all("?" not in path for path in kept)
+    page.context.set_offline(True)
+    visited.watch.allowed = ("ERR_INTERNET_DISCONNECTED",)
+    visited.host.asked.clear()
+    page.goto(f"{visited.host.address}en/warmup/?sensitivity.depth=7&sensitivity.seeds=4")
+    visited.ready()
+    assert "N = 7" in visited.part("sentence")
+    page.goto(f"{visited.host.address}zh-Hans/warmup/index.html")
+    visited.ready()
+    assert page.locator("html").get_attribute("lang") == "zh-Hans"
+    assert visited.host.asked == []
+
+
+def test_a_new_deploy_shows_at_the_next_load_and_replaces_what_is_kept(visited: Lesson) -> None:
+    page, site = visited.page, visited.host.site
+    (before,) = page.evaluate("caches.keys()")
+    (old,) = (site / "assets").iterdir()
+    new = old.with_name("newer")
+    old.rename(new)
+    for file in [*site.rglob("index.html"), site / "offline.js"]:
+        text = file.read_text(encoding="utf-8").replace(f"assets/{old.name}", "assets/newer")
+        text = text.replace('"version":"', '"version":"newer-', 1)
+        file.write_text(text.replace("<h1>", "<h1>New: "), encoding="utf-8")
+    page.reload()
+    expect(page.locator("h1")).to_contain_text("New: ")
+    visited.ready()
+    # A worker that Playwright listens to never rests, and is replaced only when it does.
+    workers = page.context.new_cdp_session(page)
+    workers.send("ServiceWorker.enable")
+    page.evaluate(
+        """async () => {
+          const registration = await navigator.serviceWorker.getRegistration();
+          await registration.update();
+          const next = registration.installing ?? registration.waiting;
+          while (next?.state === "installing") {
+            await new Promise((resolve) => next.addEventListener("statechange", resolve));
+          }
+        }"""
+    )
+    workers.send("ServiceWorker.stopAllWorkers")
+    gone(visited, before)
+    kept = kept_at_last(visited, "/en/warmup/")  # it had been visited
+    assert not any(old.name in path for path in kept)
+    assert any(path.endswith("snapshot.gz.bin") for path in kept)
+    page.context.set_offline(True)
+    visited.watch.allowed = ("ERR_INTERNET_DISCONNECTED",)
+    page.reload()
+    expect(page.locator("h1")).to_contain_text("New: ")
+    visited.ready()
+
+
+def test_only_whole_pages_and_files_of_this_build_are_kept(visited: Lesson) -> None:
+    page, host = visited.page, visited.host
+    kept = set(page.evaluate(KEPT))
+
+    def answers(path: str, cache: str = "default") -> str:
+        return str(
+            page.evaluate(
+                """([path, cache]) => fetch(path, { cache }).then(
+                  async (answer) => `${answer.status} ${(await answer.text()).length}`
+                )""",
+                [host.address + path, cache],
+            )
+        )
+
+    visited.watch.allowed = ("404",)
+    host.faults["index.html"] = missing
+    assert answers("en/signal/").startswith("404")
+    host.faults["index.html"] = lambda _: b"<!doctype html><title>Log in</title>"
+    assert answers("en/signal/").startswith("200")
+    del host.faults["index.html"]
+    (host.site / "en" / "moved.html").mkdir()
+    shutil.copy(host.site / "en" / "signal" / "index.html", host.site / "en" / "moved.html")
+    assert answers("en/moved.html").startswith("200")  # a redirect to en/moved.html/
+    file = next(path for path in sorted(kept) if path.endswith("worker.js")).partition("/norm/")[2]
+    whole = answers(file)
+    host.faults["worker.js"] = truncated
+    assert answers(file) == whole
+    assert answers(file, "reload") != whole  # a retry goes past what is kept
+    assert answers(file) == whole
+    assert set(page.evaluate(KEPT)) == kept
+
+
+def test_without_service_workers_a_lesson_is_as_it_was(lesson: Lesson) -> None:
+    lesson.page.add_init_script("delete Navigator.prototype.serviceWorker")
+    said: list[str] = []
+    lesson.page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    with lesson.page.expect_console_message(
+        lambda message: "Nothing is kept" in message.text, timeout=PATIENCE
+    ):
+        lesson.open(FEW).ready()
+    assert not any(text.startswith(("error", "warning")) for text in said)
