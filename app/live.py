@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import bokeh.util.serialization
 import numpy
+from bokeh.core.property.wrappers import PropertyValueContainer
 from bokeh.core.serialization import Serializer
 from bokeh.document import Document
 from bokeh.document.events import DocumentPatchedEvent, ModelChangedEvent
@@ -129,13 +130,41 @@ def fresh(name: str, language: str) -> tuple[Experiment, Built]:
     return experiment, build_document(experiment)
 
 
+_kept: dict[tuple[str, str], tuple[Experiment, Built, int]] = {}
+
+
+def keep(name: str, language: str) -> None:
+    """Build an experiment ahead, for a memory that is kept: its first session there has it at once.
+
+    Most of a built document is empty lists and dictionaries that stand for defaults which were
+    looked at; Bokeh makes them again when they are asked for, so they need not be kept.
+    """
+    experiment, built = fresh(name, language)
+    for model in built.document.models:
+        looked_at = model._unstable_default_values
+        for property, value in list(looked_at.items()):
+            if isinstance(value, PropertyValueContainer) and not value:
+                del looked_at[property]
+    _kept[name, language] = experiment, built, bokeh.util.serialization._simple_id
+
+
+def _ready_made(name: str, language: str) -> tuple[Experiment, Built]:
+    """As `fresh`, but the one that was kept, once."""
+    if (name, language) not in _kept:
+        return fresh(name, language)
+    experiment, built, last_id = _kept.pop((name, language))
+    bokeh.util.serialization._simple_id = last_id
+    return experiment, built
+
+
 def build_document(experiment: Experiment) -> Built:
     """One Bokeh document with the experiment's models as its roots, in the experiment's order."""
     document = Document()
     roots: dict[str, str] = {}
-    for slot, model in experiment.roots().items():
-        document.add_root(model)
-        roots[slot] = model.id
+    with document.models.freeze():  # else all models are gathered anew for each root
+        for slot, model in experiment.roots().items():
+            document.add_root(model)
+            roots[slot] = model.id
     return Built(document, roots, Changes(document), digest(document.to_json(deferred=False)))
 
 
@@ -194,7 +223,7 @@ def open(
     """
     close(session)
     try:
-        experiment, built = fresh(name, language)
+        experiment, built = _ready_made(name, language)
         opened = Session(session, language, experiment, built, post)
         if IN_BROWSER:
             experiment.where = strings(language)("live.where", numpy=NUMPY)

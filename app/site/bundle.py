@@ -20,7 +20,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from app.site import fetch, licences, node, snapshot, versions
+from app.site import fetch, licences, node, packing, snapshot, versions
 from app.site.environment import ROOT, say
 from app.site.kept import Kept, contents, digest, file_digest
 from app.ui import strings
@@ -138,7 +138,7 @@ def make(cache: Path, subject: Path = EXERCISE) -> Runtime:
     )
     answer = json.loads((traced / "trace.json").read_text(encoding="utf-8"))
     archives = choose(core, compiled, traced, answer)
-    packed = {name: pack(core, kept, item) for name, item in archives.items()}
+    packed = {name: pack(kept, item) for name, item in archives.items()}
     return gather(core, kept, packed, archives["native.gz.bin"].paths, answer["modules"])
 
 
@@ -324,22 +324,18 @@ def modules_of(root: Path, modules: Iterable[str]) -> set[str]:
     return found
 
 
-def pack(core: Path, kept: Kept, archive: Archive) -> Path:
-    """An archive, compressed; from the cache if the same files were packed before."""
+def pack(kept: Kept, archive: Archive) -> Path:
+    """An archive, packed; from the cache if the same files were packed before."""
     key = digest(
-        *contents(scripts("pack.py")),
+        packing.VERSION,
+        *contents([HERE / "packing.py"]),
         *(f"{path} {file_digest(archive.root / path)}" for path in archive.paths),
     )
 
     def fill(out: Path) -> None:
-        step = {
-            "script": "pack.py",
-            "root": "/in",
-            "paths": archive.paths,
-            "zipped": archive.zipped,
-            "target": "/out/packed",
-        }
-        node.inside_pyodide(core, {"/in": archive.root, "/out": out}, [step])
+        root, paths = archive.root, archive.paths
+        content = packing.stored(root, paths) if archive.zipped else (root / paths[0]).read_bytes()
+        (out / "packed").write_bytes(packing.gzip(content))
 
     return kept.folder_of("packed", key, fill) / "packed"
 
@@ -354,7 +350,7 @@ def gather(
     libraries: Sequence[str],
     modules: Sequence[str],
 ) -> Runtime:
-    """Put everything into one folder, named by its content, with the snapshot that fits it."""
+    """Put everything into one folder, named by its content, with the snapshots that fit it."""
     lock = json.loads((core / fetch.LOCK).read_text(encoding="utf-8"))
     content = {
         "pyodide.js": without_source_map((core / "pyodide.mjs").read_bytes()),
@@ -372,7 +368,9 @@ def gather(
 
     def fill(out: Path) -> None:
         for name, data in content.items():
-            (out / name).write_bytes(data)
+            path = out / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(data)
         listing = json.dumps([asdict(file) for file in files], indent=1)
         (out / "files.json").write_text(listing, encoding="utf-8")
 

@@ -192,6 +192,7 @@ class Site:
                 {"name": file.name, "bytes": file.bytes}
                 for file in self.runtime.files
                 if file.name != RUNTIME_NOTICES
+                and file.name.partition("/")[0] in (file.name, language)  # not others' snapshots
             ],
             "worker": f"{root}{self.assets.folder}worker.js",
             "offline": root + offline.NAME,

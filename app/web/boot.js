@@ -1,6 +1,6 @@
 // From nothing to a Python that can open sessions: restores a snapshot, or else boots plainly.
 
-import { Downloads, FileError } from "./download.js";
+import { Downloads, FileError, baseOf } from "./download.js";
 import { CORE, Interpreter } from "./interpreter.js";
 import { PLAIN, imported, started } from "./plain.js";
 import { SNAPSHOT, restored } from "./snapshot.js";
@@ -46,7 +46,7 @@ export async function boot({ runtime, files, fresh }, report) {
     },
   });
   const enter = (/** @type {Stage} */ next) => report((stage = next), downloads.loaded, downloads.total);
-  const named = (/** @type {string[]} */ names) => files.filter(({ name }) => names.includes(name));
+  const named = (/** @type {string[]} */ names) => files.filter(({ name }) => names.includes(baseOf(name)));
 
   const core = downloads.begin(named(CORE));
   const interpreter = new Interpreter(runtime, core);

@@ -16,6 +16,11 @@ export class FileError extends Error {
   }
 }
 
+/** A file's own name: a snapshot lies in the folder of its language. @param {string} name */
+export function baseOf(name) {
+  return name.slice(name.lastIndexOf("/") + 1);
+}
+
 /** What a boot downloads: batches of files, their bytes counted together. */
 export class Downloads {
   loaded = 0;
@@ -66,7 +71,7 @@ export class Batch {
     for (const file of files.filter(({ name }) => !name.endsWith(SCRIPT))) {
       const body = this.#fetch(new URL(file.name, downloads.base), file);
       body.catch(this.fail);
-      this.bodies.set(file.name, body);
+      this.bodies.set(baseOf(file.name), body);
     }
   }
 

@@ -37,7 +37,10 @@ def test_the_status_line_names_stage_and_bytes(lesson: Lesson) -> None:
     held = lesson.host.hold("python.gz.bin")
     lesson.open()
     status = lesson.page.locator("#status")
-    total = sum(file["bytes"] for file in lesson.config["files"] if file["name"] in RESTORED) / 1e6
+    total = (
+        sum(file["bytes"] for file in lesson.config["files"] if Path(file["name"]).name in RESTORED)
+        / 1e6
+    )
     expect(status.locator("[data-bytes]")).to_contain_text(f"of {total:.1f} MB", timeout=PATIENCE)
     held.set()
     lesson.until(runtime="live")

@@ -184,6 +184,21 @@ def test_an_experiment_that_is_not_there_is_a_key_error() -> None:
         live.fresh("nonsense", "en")
 
 
+@pytest.mark.parametrize("name", tuple(live.EXPERIMENTS))
+def test_what_is_built_ahead_is_what_would_be_built_and_is_given_once(name: str) -> None:
+    _, expected = live.fresh(name, "en")
+    live.keep(name, "en")
+    live.fresh("squares", "en")  # whatever is built in between
+    _, built = live._kept[name, "en"][:2]
+    assert built.digest == expected.digest
+    assert built.json == expected.json
+    page = Page(name=name, digest=expected.digest)
+    assert page.of("opened")[0]["stored"] is None
+    assert (name, "en") not in live._kept
+    assert live._sessions[page.session].built is built
+    live.close(page.session)
+
+
 # ---------------------------------------------------------------------------- opening
 
 

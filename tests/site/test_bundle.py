@@ -17,11 +17,11 @@ import pytest
 
 from app import live
 from app.experiments import EXPERIMENTS
-from app.site import bundle, fetch, licences, node
+from app.site import bundle, fetch, licences, node, packing
 
 ARCHIVES = ("stdlib", "numpy", "packages", "app")
 CORE = ("pyodide.js", "pyodide.asm.js", "lock.json", "python.gz.bin")
-SNAPSHOT = ("snapshot.json", "snapshot.gz.bin", "native.gz.bin", "data.gz.bin")
+SNAPSHOT = ("en/snapshot.json", "en/snapshot.gz.bin", "native.gz.bin", "data.gz.bin")
 SNAPSHOT_BYTES = 15.5e6
 BOKEHJS = ("BokehJS", "noUiSlider", "flatpickr", "DOMPurify", "marked", "Preact")  # and its parts
 UNWANTED = ("pandas", "PIL", "contourpy", "narwhals", "tornado", "requests", "panel_material_ui")
@@ -116,13 +116,14 @@ def test_every_file_is_as_listed_and_the_folder_has_no_other(runtime: bundle.Run
         assert (len(content), hashlib.sha256(content).hexdigest()) == (file.bytes, file.sha256)
     listed = json.loads((runtime.folder / "files.json").read_text(encoding="utf-8"))
     assert [entry["name"] for entry in listed] == [file.name for file in runtime.files]
-    names = {path.name for path in runtime.folder.iterdir()}
+    paths = (path for path in runtime.folder.rglob("*") if path.is_file())
+    names = {path.relative_to(runtime.folder).as_posix() for path in paths}
     assert names == {file.name for file in runtime.files} | {"files.json"}
 
 
 def test_names_are_neutral(runtime: bundle.Runtime) -> None:
     for file in runtime.files:
-        assert re.fullmatch(r"[\w.]+\.(js|json|txt|gz\.bin)", file.name), file.name
+        assert re.fullmatch(r"([\w-]+/)?[\w.]+\.(js|json|txt|gz\.bin)", file.name), file.name
 
 
 def test_the_runtime_is_small(runtime: bundle.Runtime) -> None:
@@ -208,12 +209,9 @@ def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
         out.mkdir()
         tree = bundle.tree("/source", "/out/site", bundle.SITE, bundle.NO_DOCSTRINGS)
         compiled = {"script": "compile.py", "trees": [tree], "skip": []}
-        packed = {
-            "script": "pack.py", "root": "/out/site", "zipped": True, "target": "/out/packed",
-            "paths": ["package/__init__.pyc", "package/data.css"],
-        }  # fmt: skip
-        node.inside_pyodide(core, {"/source": source.parent, "/out": out}, [compiled, packed])
-        made.append((out / "packed").read_bytes())
+        node.inside_pyodide(core, {"/source": source.parent, "/out": out}, [compiled])
+        paths = ["package/__init__.pyc", "package/data.css"]
+        made.append(packing.gzip(packing.stored(out / "site", paths)))
     assert made[0] == made[1]
     archive = zipfile.ZipFile(io.BytesIO(gzip.decompress(made[0])))
     assert archive.read("package/data.css") == b"p {}"

@@ -1,6 +1,6 @@
 // Makes the memory snapshot that app/web/snapshot.js restores, with the product's own boot.
 // Usage: node snapshot.mjs PLAN.json
-// The plan: {folder (with the runtime's files), build, script (snapshot.py), modules, out}.
+// The plan: {folder (with the runtime's files), bytes, build, libraries, script (snapshot.py), modules, language, out}.
 import { node } from "./worker.mjs";
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -70,7 +70,7 @@ async function make() {
   // They are linked already: import looks for the files, and would leave copies of them in the memory.
   for (const path of plan.libraries) pyodide.FS.writeFile(SITE_PACKAGES + path, new Uint8Array());
   // No more than that is given: paths of this machine must not stay in the memory.
-  const globals = pyodide.toPy({ PLAN: JSON.stringify({ modules: plan.modules }), __name__: "__main__" });
+  const globals = pyodide.toPy({ PLAN: JSON.stringify({ modules: plan.modules, language: plan.language }), __name__: "__main__" });
   base.digits = pyodide.runPython(readFileSync(plan.script, "utf8"), { globals });
   globals.destroy();
   const anObject = pyodide.runPython("import gc; gc.collect(); gc.freeze(); gc.enable(); id(gc.callbacks)");
