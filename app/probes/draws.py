@@ -124,10 +124,14 @@ def memories(
 def runs(stack: StackConfig, start: int, seeds: int) -> Iterator[range]:
     """Samples start … seeds − 1 in runs short enough for a time slice, and so for 64 MB.
 
+    The first sample of all comes alone: whoever has moved a slider sees soon what it leads to.
     A run of several samples holds at most `RUN` numbers, 2 MB, in a layer's matrices; a single
     sample at most 38 MB, in an FFN of d = 768 and d_ff = 4d.
     """
     size = max(1, RUN // sum(sublayer.size for sublayer in stack.sublayers))
+    if start == 0 and seeds:
+        yield range(1)
+        start = 1
     for first in range(start, seeds, size):
         yield range(first, min(first + size, seeds))
 
