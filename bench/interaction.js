@@ -178,7 +178,7 @@
       const [select, field] = [shadow.querySelector("select"), shadow.querySelector("input[type=text]")];
       const radios = [...shadow.querySelectorAll("input[type=radio]")];
       if (select) {
-        select.value = text;
+        select.selectedIndex = tag.values.indexOf(text); // its values are Bokeh's own
         select.dispatchEvent(new Event("change", { bubbles: true }));
       } else if (radios.length > 0) {
         radios[tag.values.indexOf(text)].click();
