@@ -47,6 +47,8 @@
 
   /** @type {Map<Element, Promise<Painted>>} */
   const paintings = new Map();
+  /** Sections are painted one by one, in tasks of their own: between them the page scrolls. @type {Promise<void>} */
+  let turn = Promise.resolve();
   /** @type {Set<any>} view managers of what is painted now */
   const managers = new Set();
 
@@ -97,7 +99,8 @@
     near.unobserve(section);
     let painting = paintings.get(section);
     if (painting === undefined) {
-      painting = embedFirst(section);
+      painting = turn.then(() => embedFirst(section));
+      turn = painting.then(nextTask, nextTask);
       paintings.set(section, painting);
       painting.catch((error) => {
         section.dataset.painted = "failed";
@@ -105,6 +108,11 @@
       });
     }
     return painting;
+  }
+
+  /** @returns {Promise<void>} */
+  function nextTask() {
+    return new Promise((resolve) => setTimeout(resolve));
   }
 
   /**
