@@ -55,7 +55,7 @@ def test_every_experiment_answers_every_control_as_it_does_natively(
         agree(lesson, native, "as opened")
         for control in native.experiment.controls.values():
             if control.name in native.experiment.needs:
-                allow(lesson, native.experiment.needs[control.name], control.name)
+                allow(lesson, native.experiment, control.name)
             before = said(lesson)
             move(lesson, control.name, isinstance(control, Pick))
             lesson.settled()
@@ -139,13 +139,13 @@ def each(locator: Locator) -> Iterator[Locator]:
         yield locator.nth(place)
 
 
-def allow(lesson: Lesson, condition: str, option: str) -> None:
-    """Choose what a control needs in order to be shown: `condition` is like "variant=mhc|…"."""
-    other, _, values = condition.partition("=")
+def allow(lesson: Lesson, experiment: Experiment, option: str) -> None:
+    """Choose what a control needs in order to be shown."""
+    other, _, values = experiment.needs[option].partition("=")
     box = lesson.section.locator(f'[data-control="{option}"]')
     expect(box).to_be_hidden()
     choices = lesson.section.locator(f'[data-slot="control:{other}"] select')
-    choices.select_option(values.split("|")[0])
+    choices.select_option(label=experiment.controls[other].named(values.split("|")[0]))
     lesson.settled()
     expect(box).to_be_visible()
 
