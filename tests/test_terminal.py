@@ -229,15 +229,17 @@ def interrupted(after):
 
 
 def test_ctrl_c_prints_what_is_done_so_far(capsys, monkeypatch):
-    monkeypatch.setattr("app.probes.draws.RUN", 2 * 3 * 32 * 32)  # two seeds at a time
-    monkeypatch.setattr(terminal, "probes", lambda: {"sensitivity": interrupted(after=1)})
+    monkeypatch.setattr(
+        "app.probes.draws.RUN", 2 * 3 * 32 * 32
+    )  # two seeds at a time, after the first
+    monkeypatch.setattr(terminal, "probes", lambda: {"sensitivity": interrupted(after=2)})
     arguments = ["--width", "32", "--depths", "1,2,3", "--json"]
     code, out, err = run(capsys, "probe", "sensitivity", "--seeds", "6", *arguments)
     assert code == 130
-    assert err == "Stopped after 2 of 6 seeds were done.\n"
-    assert json.loads(out)["summary"]["seeds"] == 2
+    assert err == "Stopped after 3 of 6 seeds were done.\n"
+    assert json.loads(out)["summary"]["seeds"] == 3
     monkeypatch.undo()
-    _, complete, _ = run(capsys, "probe", "sensitivity", "--seeds", "2", *arguments)
+    _, complete, _ = run(capsys, "probe", "sensitivity", "--seeds", "3", *arguments)
     assert json.loads(out)["columns"] == json.loads(complete)["columns"]
 
 
