@@ -140,6 +140,7 @@ def test_of_fifty_fast_values_the_last_wins_and_one_computation_follows_the_rele
         """
     )
     lesson.open(FEW).ready()
+    before = lesson.page.evaluate(HELD, lesson.name)
     lesson.drag("depth", 0.9, steps=50)
     lesson.settled()
     depth = lesson.state()["depth"]
@@ -152,6 +153,33 @@ def test_of_fifty_fast_values_the_last_wins_and_one_computation_follows_the_rele
     assert last["status"] == "ready"
     assert last["shown"]["depth"] == depth
     assert f"N = {depth}" in lesson.part("sentence")
+    after = lesson.page.evaluate(HELD, lesson.name)
+    patches = after.pop("patches")
+    assert 1 <= patches - before.pop("patches") <= len(sent)  # one for each value that was answered
+    assert after == before, "a move leaves something behind, or builds something anew"
+
+
+# What a move must not add to; `samples`: of the legends' own canvases those that are as they were.
+HELD = """async (name) => {
+  const painted = await window.normlab.paint(name);
+  if (!window.held) {
+    const apply = painted.patch.bind(painted);
+    window.held = { patches: 0, samples: [] };
+    painted.patch = (patch) => { window.held.patches += 1; apply(patch); };
+  }
+  const figures = Object.keys(painted.roots).filter((slot) => slot.startsWith("figure:"))
+    .map((slot) => painted.figure(slot.slice("figure:".length)));
+  const isLegend = ({ model }) => model.type === "Legend";
+  const legends = figures.flatMap(({ views }) => [...views.query(isLegend)]);
+  const samples = legends.flatMap(({ grid_el }) => [...grid_el.querySelectorAll("canvas")]);
+  window.held.samples = window.held.samples.length ? window.held.samples : samples;
+  return {
+    patches: window.held.patches,
+    models: painted.document._all_models.size,
+    elements: painted.section.querySelectorAll(":not([data-part] *)").length,
+    samples: window.held.samples.filter((canvas) => samples.includes(canvas)).length,
+  };
+}"""
 
 
 def test_perturbing_gives_points_near_the_theorys_curve(lesson: Lesson) -> None:
