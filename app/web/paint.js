@@ -64,6 +64,7 @@
   page.normlab = { paint, scan };
   scan();
   followScheme();
+  followZoom();
   if (alone) document.documentElement.dataset.alone = ""; // no module will come: nothing that needs one is offered
 
   /**
@@ -508,14 +509,30 @@
     });
   }
 
+  /**
+   * Each of BokehJS' figures listens for pinches, and never stops: every figure that ever was would be kept.
+   * So none of them does, and one listener tells those that there are.
+   */
+  function followZoom() {
+    const { visualViewport } = window;
+    if (!visualViewport) return;
+    visualViewport.addEventListener("resize", () => {
+      for (const view of views()) if (view.canvas_view?.resize?.()) view.request_repaint();
+    });
+    visualViewport.addEventListener = () => {};
+  }
+
+  /** All of BokehJS' views. */
+  function* views() {
+    for (const manager of managers) yield* manager.all_views();
+  }
+
   /** @param {boolean} [atOnce] */
   function repaint(atOnce = false) {
-    for (const manager of managers) {
-      for (const view of manager.all_views()) {
-        if (view.canvas_view !== undefined && view.request_repaint !== undefined) {
-          view.request_repaint();
-          if (atOnce) view.repaint();
-        }
+    for (const view of views()) {
+      if (view.canvas_view !== undefined && view.request_repaint !== undefined) {
+        view.request_repaint();
+        if (atOnce) view.repaint();
       }
     }
   }

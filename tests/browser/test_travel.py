@@ -13,6 +13,12 @@ from tests.browser.test_pages import AXE, paint
 COUNTING = """
   window.sessions = [];
   window.workers = 0;
+  window.pinches = 0; // listeners, which BokehJS would never let go of, nor of the figures behind them
+  const add = visualViewport.addEventListener;
+  visualViewport.addEventListener = (...given) => {
+    window.pinches += 1;
+    add.apply(visualViewport, given);
+  };
   window.Worker = class extends Worker {
     constructor(...given) {
       super(...given);
@@ -80,6 +86,7 @@ def test_one_python_serves_lesson_after_lesson_in_every_language_and_on_the_way_
     assert lesson.part("sentence") == sentence
 
     assert page.evaluate("workers") == 1
+    assert page.evaluate("pinches") == 1
     assert lesson.host.asked.count("worker.js") == 1
     open_now = page.locator("section[data-hydration]").count()
     assert page.evaluate("sessions.length") == open_now
