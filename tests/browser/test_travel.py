@@ -13,7 +13,7 @@ from tests.browser.test_pages import AXE, paint
 COUNTING = """
   window.sessions = [];
   window.workers = 0;
-  window.pinches = 0; // listeners, which BokehJS would never let go of, nor of the figures behind them
+  window.pinches = 0; // listeners that would keep BokehJS' figures for ever
   const add = visualViewport.addEventListener;
   visualViewport.addEventListener = (...given) => {
     window.pinches += 1;
