@@ -202,6 +202,7 @@ class Bench:
 
     def _draw_anew(self, row: Row, values: Sequence[str], base: str) -> None:
         others = [value for value in values if value != base]
+        seed = self.on(row.experiment, "it.text('seed')")
         for draw in range(self.draws):
             text = others[draw % len(others)]
             if row.option == "seed":
@@ -214,6 +215,8 @@ class Bench:
             row.shown.append(times["shown"])
             if times["control"] is not None and not math.isnan(times["control"]):
                 row.control.append(times["control"])
+        if self.on(row.experiment, "it.text('seed')") != seed:
+            self.on(row.experiment, "it.follow('seed', [arg])", seed)
 
     def _drag(self, name: str, option: str) -> float | None:
         """The main thread's longest task while a hand drags the slider, if it is one."""
