@@ -50,6 +50,14 @@ def test_text_travels_compressed_and_packed_files_as_they_are(site: Path) -> Non
     assert packed[2] == bytes(1000)
 
 
+def test_a_bench_s_own_file_is_served_in_place_of_the_site_s(site: Path) -> None:
+    with harness.serve(site, instead={"packed.bin": b"ours", "more/new.bin": b"too"}) as (to, _):
+        bodies = [
+            ask(to, path).partition(b"\r\n\r\n")[2] for path in ("/packed.bin", "/more/new.bin")
+        ]
+    assert bodies == [b"ours", b"too"]
+
+
 def test_a_file_the_browser_has_is_not_sent_again(site: Path) -> None:
     with harness.serve(site) as (address, _):
         first = ask(address, "/").decode("latin-1")
