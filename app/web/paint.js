@@ -126,6 +126,7 @@
     if (page.Bokeh === undefined) throw new Error("BokehJS has not been loaded.");
     const stored = /** @type {Stored} */ (JSON.parse(script.textContent ?? ""));
     const painted = new PaintedSection(section);
+    if (!section.isConnected) return painted; // its page has been left before its turn came
     await painted.embed(stored);
     section.dataset.painted = "done";
     return painted;
