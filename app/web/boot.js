@@ -1,6 +1,6 @@
 // From nothing to a Python that can open sessions: restores a snapshot, or else boots plainly.
 
-import { Downloads, FileError, baseOf } from "./download.js";
+import { Downloads, FileError, baseOf, sizeOf } from "./download.js";
 import { CORE, Interpreter } from "./interpreter.js";
 import { PLAIN, imported, started } from "./plain.js";
 import { SNAPSHOT, restored } from "./snapshot.js";
@@ -23,6 +23,8 @@ import { SNAPSHOT, restored } from "./snapshot.js";
 const STALL = 60_000; // a phone in a tunnel may well pause for half a minute
 const START = 120_000; // loadPyodide never settles when its WebAssembly is damaged: someone has to end the wait
 const RESTORE = 30_000; // takes a second; after this long the plain boot is the better bet
+const PACE = 600; // looked at so often, so that what comes in bursts counts as a line's speed
+const WORTH = 4_000; // a restore saves two seconds of computing, of a phone's more: that much longer it may load
 
 /**
  * @param {{runtime: string, files: RuntimeFile[], fresh: boolean}} message
@@ -34,6 +36,7 @@ export async function boot({ runtime, files, fresh }, report) {
   /** @type {Stage} */
   let stage = "download";
   let arrived = () => {};
+  let pace = () => {};
   const downloads = new Downloads(runtime, {
     fresh,
     stall: STALL,
@@ -42,6 +45,7 @@ export async function boot({ runtime, files, fresh }, report) {
         stage = "start";
         arrived(); // patience begins: not before, for a slow line may well take minutes
       }
+      pace();
       report(stage, loaded, total);
     },
   });
@@ -57,15 +61,28 @@ export async function boot({ runtime, files, fresh }, report) {
     const batch = downloads.begin(wanted);
     const patience = new Patience(RESTORE);
     arrived = () => patience.begin();
+    /** @type {Error | undefined} */
+    let slow;
+    let since = { time: performance.now(), loaded: downloads.loaded };
+    pace = () => {
+      const time = performance.now() - since.time;
+      if (time < PACE) return;
+      const speed = (downloads.loaded - since.loaded) / time;
+      since = { time: performance.now(), loaded: downloads.loaded };
+      if (batch.left - sizeOf(named(PLAIN)) <= WORTH * speed) return;
+      slow ??= new Error(`the line brings no more than ${Math.round(speed)} kB/s`);
+      batch.cancel();
+    };
     enter("download");
     try {
       // Not `batch.failed`: what has begun must end before another start takes its place. It ends by itself.
       return await Promise.race([restored(interpreter, batch), core.failed, patience.ended]);
     } catch (fault) {
       batch.cancel();
-      throw fault;
+      throw slow ?? fault;
     } finally {
       patience.end();
+      pace = () => {};
     }
   };
   const plain = async () => {

@@ -21,6 +21,11 @@ export function baseOf(name) {
   return name.slice(name.lastIndexOf("/") + 1);
 }
 
+/** @param {RuntimeFile[]} files */
+export function sizeOf(files) {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
 /** What a boot downloads: batches of files, their bytes counted together. */
 export class Downloads {
   loaded = 0;
@@ -40,7 +45,7 @@ export class Downloads {
 
   /** Begins to fetch these files, all at once. @param {RuntimeFile[]} files */
   begin(files) {
-    this.total += files.reduce((sum, file) => sum + file.bytes, 0);
+    this.total += sizeOf(files);
     return new Batch(this, files);
   }
 
@@ -57,6 +62,7 @@ export class Downloads {
  */
 export class Batch {
   #loaded = 0;
+  #cancelled = false;
   #ended = new AbortController();
 
   /** @param {Downloads} downloads @param {RuntimeFile[]} files */
@@ -81,10 +87,17 @@ export class Batch {
     this.downloads.count(bytes);
   }
 
+  /** Bytes that have not arrived yet. */
+  get left() {
+    return sizeOf(this.files) - this.#loaded;
+  }
+
   /** Ends what is still under way and wants it no more. */
   cancel() {
+    if (this.#cancelled) return;
+    this.#cancelled = true;
     this.#ended.abort();
-    this.downloads.total -= this.files.reduce((sum, file) => sum + file.bytes, 0) - this.#loaded;
+    this.downloads.total -= this.left;
   }
 
   /** A file's content as it comes, once. @param {string} name */

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
@@ -38,6 +39,9 @@ class Host(Server):
         self.faults: dict[str, Fault] = {}
         self.held: dict[str, threading.Event] = {}
         self.asked: list[str] = []
+        self.pace: float | None = None
+        """Bytes per second that the line carries, all files together; None: as many as may be."""
+        self.line = threading.Lock()
 
     def hold(self, name: str) -> threading.Event:
         """Keep a file back until the event that is returned is set."""
@@ -47,6 +51,10 @@ class Host(Server):
 
 class _Spoiling(Handler):
     server: Host
+
+    def setup(self) -> None:
+        super().setup()
+        self.wfile = _Line(self.wfile, self.server)  # type: ignore[assignment]
 
     def send(self, status: int, file: Path, body: bool) -> None:
         self.server.asked.append(file.name)
@@ -64,6 +72,24 @@ class _Spoiling(Handler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content or b"")
+
+
+class _Line:
+    """What a connection is written to; slow where its host's line is."""
+
+    def __init__(self, wire: BinaryIO, host: Host) -> None:
+        self.wire, self.host = wire, host
+
+    def write(self, content: bytes) -> None:
+        while self.host.pace and content:
+            piece, content = content[:8192], content[8192:]
+            with self.host.line:
+                self.wire.write(piece)
+                time.sleep(len(piece) / self.host.pace)
+        self.wire.write(content)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.wire, name)
 
 
 def _type_of(file: Path) -> str:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from playwright.sync_api import Browser
 
-from tests.browser.driver import FEW, Fault, Lesson, damaged, missing, truncated
+from app.site import browser as chromium
+from tests.browser.driver import FEW, Fault, Host, Lesson, Watch, damaged, missing, truncated
 
+SLOW = 1e6  # bytes per second, that is 8 Mbit/s
 PLAIN_ONLY = {"stdlib.gz.bin", "numpy.gz.bin", "packages.gz.bin", "app.gz.bin"}
 
 
@@ -58,6 +63,31 @@ def test_both_ways_show_the_same_words_and_digits(lesson: Lesson) -> None:
         lesson.host.faults["snapshot.json"] = missing
         lesson.watch.allowed = ("404",)
     assert shown[0] == shown[1]
+
+
+def test_on_a_slow_line_python_boots_plainly(lesson: Lesson) -> None:
+    said: list[str] = []
+    lesson.page.on("console", lambda message: said.append(message.text))
+    lesson.host.pace = SLOW
+    lesson.open(FEW).until(runtime="live")
+    assert lesson.page.locator("html").get_attribute("data-boot") == "plain"
+    assert [text for text in said if "boots plainly" in text and "kB/s" in text]
+
+
+def test_a_snapshot_that_the_browser_has_is_taken_on_a_slow_line_too(
+    tmp_path: Path, browser: Browser, host: Host, watch: Watch
+) -> None:
+    # A profile on disk: what a browser keeps in memory alone has no room for it.
+    program = chromium.ensure()
+    kind = browser.browser_type
+    with kind.launch_persistent_context(
+        tmp_path, executable_path=program, args=["--no-sandbox"], service_workers="block"
+    ) as context:
+        watch.on(context, host.address)
+        lesson = Lesson(context.new_page(), host, watch)
+        for host.pace in (None, SLOW):
+            lesson.open(FEW).until(runtime="live")
+            assert lesson.page.locator("html").get_attribute("data-boot") == "snapshot"
 
 
 @pytest.mark.parametrize("case", SPOILED)
