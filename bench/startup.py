@@ -1,10 +1,10 @@
 """How soon a lesson is there: ours against the same small lesson from Panel's stock converter.
 
 A third side, plain, is ours from a server without the snapshot, so that Python boots and imports.
-All run alternately in one Chromium, from one kind of server on this machine, without throttling:
-each repeat is a cold load (empty profile) and a warm one (the same profile, a new page). A ratio is
-stock ÷ ours or plain ÷ ours: above 1, ours is the faster or the smaller. Nothing leaves the machine
-meanwhile.
+All run alternately in one Chromium, from one kind of server on this machine: each repeat is a cold
+load (empty profile), a warm one (the same profile, a new page) and a slow one (an empty profile
+again, with the browser's own throttling of processor and line). A ratio is stock ÷ ours or
+plain ÷ ours: above 1, ours is the faster or the smaller. Nothing leaves the machine meanwhile.
 
     python3 build.py bench startup [--repeats 5]
 """
@@ -38,6 +38,15 @@ SHOWN = "?show=sensitivity"
 PATIENCE = 120.0  # seconds: a page that is not live by then has failed
 QUIET = 0.5  # seconds without a request end a visit
 
+KINDS = ("cold", "warm", "slow")
+SLOWER = 4  # times
+LINE = {
+    "offline": False,
+    "latency": 40,  # milliseconds
+    "downloadThroughput": 10e6 / 8,  # bytes per second
+    "uploadThroughput": 10e6 / 8,
+}
+
 MEASURES = ("figure", "live", "ready", "answer", "megabytes", "requests")
 HOW = """\
 figure     seconds to the first frame in which one of Bokeh's canvases shows more than one colour
@@ -51,6 +60,9 @@ megabytes  answers as the server sends them, headers included, from the start of
            wheels and packed files as they are; a delivery network with brotli sends about a sixth
            less of the former, which are a sixth of stock's bytes.
 requests   all of them, preflights excluded
+slow       10 Mbit/s and 40 ms for the page and its worker, and a processor 4 times slower for the
+           page: for workers Chromium has no such brake, so Python itself runs as fast as ever.
+           What was asked for and then given up counts whole among the bytes.
 stock ÷ ours, plain ÷ ours: above 1, ours is the faster or the smaller."""
 
 WITHHELD = ("snapshot.json", "snapshot.gz.bin", "native.gz.bin", "data.gz.bin")  # from plain
@@ -130,7 +142,7 @@ def stock_runtime() -> Path:
     return folder
 
 
-def visit(context: BrowserContext, side: Side) -> dict[str, float]:
+def visit(context: BrowserContext, side: Side, *, slow: bool = False) -> dict[str, float]:
     """Opens the page, waits until it is live, moves the slider once, and closes it.
 
     Raises Failure when the page does not get there, with what its console said, and when it asks
@@ -141,6 +153,10 @@ def visit(context: BrowserContext, side: Side) -> dict[str, float]:
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
     page.add_init_script(path=str(ROOT / "bench" / "startup.js"))
+    if slow:
+        throttle = context.new_cdp_session(page)
+        throttle.send("Network.emulateNetworkConditions", LINE)
+        throttle.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
     side.traffic.reset()
     try:
         page.goto(side.address + side.path, wait_until="commit")
@@ -195,17 +211,19 @@ Rows = dict[str, dict[str, list[dict[str, float]]]]
 
 
 def compare(sides: Sequence[Side], executable: str, repeats: int) -> Rows:
-    """What was measured at each repeat, by side and by cold or warm."""
-    rows: Rows = {side.name: {"cold": [], "warm": []} for side in sides}
+    """What was measured at each repeat, by side and by kind."""
+    rows: Rows = {side.name: {kind: [] for kind in KINDS} for side in sides}
     for repeat in range(repeats + 1):
         for side in sides if repeat % 2 else reversed(sides):
-            with harness.browser(executable, side.address) as context:
-                for kind in ("cold", "warm"):
-                    row = visit(context, side)
-                    if repeat:  # the first round fills the servers' memories and is not counted
-                        rows[side.name][kind].append(row)
-                    told = "  ".join(f"{name} {row[name]:.2f}" for name in MEASURES)
-                    print(f"{repeat}/{repeats} {side.name} {kind}: {told}", file=sys.stderr)
+            # The first round fills the servers' memories and is not counted.
+            for kinds in (KINDS[:2], KINDS[2:]) if repeat else (KINDS[:2],):
+                with harness.browser(executable, side.address) as context:
+                    for kind in kinds:
+                        row = visit(context, side, slow=kind == "slow")
+                        if repeat:
+                            rows[side.name][kind].append(row)
+                        told = "  ".join(f"{name} {row[name]:.2f}" for name in MEASURES)
+                        print(f"{repeat}/{repeats} {side.name} {kind}: {told}", file=sys.stderr)
     return rows
 
 
@@ -218,7 +236,7 @@ def show(rows: Rows, repeats: int, stand_ins: Sequence[str]) -> None:
     }
     lines = [[name, *(f"{row[x]:.2f}" for x in MEASURES)] for name, row in medians.items()]
     ratios = {}
-    for other, kind in itertools.product(("stock", "plain"), ("cold", "warm")):
+    for other, kind in itertools.product(("stock", "plain"), KINDS):
         if not {other, "ours"} <= rows.keys():
             continue
         lines.append([f"{other} ÷ ours {kind}"])

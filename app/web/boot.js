@@ -23,7 +23,9 @@ import { SNAPSHOT, restored } from "./snapshot.js";
 const STALL = 60_000; // a phone in a tunnel may well pause for half a minute
 const START = 120_000; // loadPyodide never settles when its WebAssembly is damaged: someone has to end the wait
 const RESTORE = 30_000; // takes a second; after this long the plain boot is the better bet
-const PACE = 600; // looked at so often, so that what comes in bursts counts as a line's speed
+const PACE = 500; // looked at so often, so that what comes in bursts counts as a line's speed
+const SURELY = 2; // so many times in a row: a busy machine has its moments, too
+const ENOUGH = 250_000; // bytes; those before them wait for answers more than they travel
 const WORTH = 4_000; // a restore saves two seconds of computing, of a phone's more: that much longer it may load
 
 /**
@@ -63,13 +65,16 @@ export async function boot({ runtime, files, fresh }, report) {
     arrived = () => patience.begin();
     /** @type {Error | undefined} */
     let slow;
-    let since = { time: performance.now(), loaded: downloads.loaded };
+    let since = { time: 0, loaded: 0, times: 0 };
     pace = () => {
-      const time = performance.now() - since.time;
-      if (time < PACE) return;
-      const speed = (downloads.loaded - since.loaded) / time;
-      since = { time: performance.now(), loaded: downloads.loaded };
-      if (batch.left - sizeOf(named(PLAIN)) <= WORTH * speed) return;
+      const { loaded } = downloads;
+      const time = performance.now();
+      if (loaded < ENOUGH || since.time === 0) since = { time, loaded, times: 0 };
+      if (time - since.time < PACE) return;
+      const speed = (loaded - since.loaded) / (time - since.time);
+      const isSlow = batch.left - sizeOf(named(PLAIN)) > WORTH * speed;
+      since = { time, loaded, times: isSlow ? since.times + 1 : 0 };
+      if (since.times < SURELY) return;
       slow ??= new Error(`the line brings no more than ${Math.round(speed)} kB/s`);
       batch.cancel();
     };
