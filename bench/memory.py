@@ -122,7 +122,7 @@ class Memory:
         inside = worker.evaluate(
             """() => {
               const { pyodide } = self.benchFloor;
-              const objects = pyodide.runPython("import gc; gc.collect(); len(gc.get_objects())");
+              const objects = pyodide.runPython("import gc; gc.collect(); len(gc.get_objects()) + gc.get_freeze_count()");
               return { objects, wasm: pyodide._module.HEAPU8.length };
             }"""
         )

@@ -17,7 +17,7 @@ from bokeh.plotting import figure
 
 STEPS = 100
 
-document = Document()
+opened: list[Document] = []
 
 
 class Slider(pn.widgets.IntSlider):
@@ -37,6 +37,8 @@ class Slider(pn.widgets.IntSlider):
 
 def begin(send: Callable[[str], object]) -> str:
     """Build the document, and send what changes in it; returns it, and its roots, as JSON."""
+    document = Document()  # here, for a session's beginning sets back by what models are numbered
+    opened.append(document)
     slider = Slider(start=0, end=STEPS, value=0)
     source = ColumnDataSource(data={"x": [0], "y": [0]})
     x, y = (Range1d(start=-1, end=STEPS + 1) for _ in "xy")
@@ -63,4 +65,4 @@ def begin(send: Callable[[str], object]) -> str:
 
 
 def take(patch: str) -> None:
-    document.apply_json_patch(json.loads(patch), setter="page")
+    opened[-1].apply_json_patch(json.loads(patch), setter="page")
