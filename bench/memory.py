@@ -120,11 +120,12 @@ class Memory:
     def sample(self) -> dict[str, float]:
         (worker,) = self.page.workers
         inside = worker.evaluate(
-            """() => {
+            """(count) => {
               const { pyodide } = self.benchFloor;
-              const objects = pyodide.runPython("import gc; gc.collect(); len(gc.get_objects()) + gc.get_freeze_count()");
+              const objects = pyodide.runPython(count);
               return { objects, wasm: pyodide._module.HEAPU8.length };
-            }"""
+            }""",
+            "import gc; gc.collect(); len(gc.get_objects()) + gc.get_freeze_count()",
         )
         for send in (self.session.send, self._in_worker):
             send("HeapProfiler.collectGarbage")
