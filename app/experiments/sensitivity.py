@@ -58,7 +58,7 @@ class Sensitivity(Experiment):
         return [
             slider(OPTIONS["depth"], self.say),
             switch(AXIS, self.say),
-            switch(EXPECTED, self.say),
+            select(EXPECTED, self.say),
             slider(CHANGE, self.say, values=CHANGES, shown=self.percent),
             select(WIDTH, self.say, values=WIDTHS, shown=str),
             switch(OPTIONS["attention"], self.say),

@@ -70,7 +70,8 @@ def board(
         ]
         html = Markup(markup.text(split[0][1]))
         for formula, one, other in zip(pieces[1::2], split, split[1:], strict=False):
-            html += Markup(lines.glued(tex(formula), one[2], other[0]) + markup.text(other[1]))
+            html += Markup(lines.glued(tex(formula), one[2], other[0]))
+            html += Markup(markup.text(other[1]))  # a sum of the two would escape the second
         return html
 
     def sets(option: str, value: str) -> Markup:

@@ -160,6 +160,12 @@ def test_no_page_holds_a_script_or_a_handler_of_its_own(site: Path) -> None:
             assert not handlers, f"{page.path}: <{tag} {handlers}>"
 
 
+def test_no_page_shows_markup_as_words(site: Path) -> None:
+    for page in every_page(site):
+        shown = re.search(r".{0,40}</?(?:span|sub|em|strong|code|a)\b.{0,40}", page.text)
+        assert shown is None, f"{page.path}: {shown}"
+
+
 def test_figures_need_classic_scripts_only(site: Path) -> None:
     scripts = [attrs for attrs in lesson(site, "en").all("script") if attrs.get("src")]
     names: dict[bool, list[str]] = {False: [], True: []}
