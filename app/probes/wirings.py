@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from app.nn.tensor import Array
+from app.nn.wirings import BASE
 from app.probes.backward import gradient_norms
 from app.probes.draws import Lane, at_depths, runs_to_keep, stack_config
 from app.probes.gradients import mean_and_error
@@ -22,7 +23,7 @@ TAKES = narrowed(
         *("wiring", "depths", "depth", "width", "ff", "attention", "tokens", "seed", "seeds"),
         *("change", "stack", "loss", "matrix", "start"),
     ),
-    wiring={"default": ("post_ln", "pre_ln", "deepnorm", "admin", "sandwich", "olmo2", "pre_rms")},
+    wiring={"default": (*BASE, "deepnorm", "admin", "sandwich", "olmo2", "pre_rms")},
     depths={"default": (1, 2, 6, 12, 24)},
     width={"default": 64},
     ff={"default": 4},

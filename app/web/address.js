@@ -14,7 +14,7 @@ export class Address {
   #clock;
   /** The query that the experiments follow. */
   #query = location.search;
-  #path = location.pathname;
+  #page = pageOf(location);
 
   /**
    * @param {Experiment[]} experiments
@@ -90,7 +90,7 @@ export class Address {
 
   #write() {
     this.close();
-    if (location.pathname !== this.#path) return; // gone back already, and the other page is on its way
+    if (pageOf(location) !== this.#page) return; // gone back already, and the other page is on its way
     const states = Object.fromEntries(this.experiments.map(({ name, state }) => [name, state]));
     const show = new URLSearchParams(location.search).get("show"); // an embed's
     this.#query = format(states, this.specs, this.config.version, show);
@@ -103,6 +103,11 @@ export class Address {
     const { strings, version: used } = this.config;
     return version === null || version === used ? [] : [say(strings, "notice_version", { given: version, used })];
   }
+}
+
+/** A page has two names, as a folder and as its file. @param {URL | Location} address */
+export function pageOf({ pathname }) {
+  return pathname.replace(/\/index\.html$/, "/");
 }
 
 /** What the page calls an option. @param {HTMLElement} section @param {string} option */

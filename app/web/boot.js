@@ -17,7 +17,8 @@ import { SNAPSHOT, restored } from "./snapshot.js";
  *
  * @typedef {Sessions & {NUMPY: string}} Live  app/live.py
  * @typedef {{numpy: string, pyodide: string, boot: "snapshot" | "plain"}} Versions
- * @typedef {{pyodide: any, sessions: Sessions, versions: Versions}} Booted
+ * used: addresses of the files that this start needed
+ * @typedef {{pyodide: any, sessions: Sessions, versions: Versions, used: string[]}} Booted
  */
 
 const STALL = 60_000; // a phone in a tunnel may well pause for half a minute
@@ -105,6 +106,7 @@ export async function boot({ runtime, files, fresh }, report) {
     pyodide,
     sessions,
     versions: { numpy: sessions.NUMPY, pyodide: pyodide.version, boot },
+    used: named([...CORE, ...(boot === "snapshot" ? SNAPSHOT : PLAIN)]).map(({ name }) => new URL(name, downloads.base).href),
   });
 
   try {

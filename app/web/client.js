@@ -45,6 +45,10 @@ export class Client {
   #sessions = new Map();
   /** @type {RuntimeHandlers | null} */
   #handlers = null;
+  /** @type {(live: import("./protocol.js").Live) => void} */
+  #isLive = () => {};
+  /** Python is up for the first time. @type {Promise<import("./protocol.js").Live>} */
+  live = new Promise((resolve) => (this.#isLive = resolve));
   /** The newest of what happened to the runtime. @type {(handlers: RuntimeHandlers) => void} */
   #news = () => {};
 
@@ -106,6 +110,7 @@ export class Client {
   /** Start again after a failure, past whatever the browser has stored. */
   retry() {
     this.#fresh = true;
+    this.#news = () => {}; // what failed is over
     this.#end();
     this.start();
   }
@@ -153,6 +158,7 @@ export class Client {
       this.#tell((handlers) => handlers.progress(message));
     } else if (message.type === "live") {
       this.#live = true;
+      this.#isLive(message);
       this.#tell((handlers) => handlers.live(message));
       for (const session of this.#sessions.values()) session.begin();
     } else if (message.type === "error" && message.session === null) {

@@ -93,7 +93,7 @@ export class Experiment {
 
   /** Paint, and open a session as soon as Python is up: what it sends waits for the painting. */
   async open() {
-    if (this.#session) return;
+    if (this.#session || this.#closed) return;
     const painting = this.paint();
     this.#last = painting.catch(() => {});
     const { client, language } = this.surroundings;

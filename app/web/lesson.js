@@ -14,10 +14,6 @@ import { Toolbar } from "./toolbar.js";
 export class Lesson {
   /** @type {IntersectionObserver | null} */
   #near = null;
-  /** @type {(live: import("./protocol.js").Live) => void} */
-  #isLive = () => {};
-  /** Python is up. @type {Promise<import("./protocol.js").Live>} */
-  live = new Promise((resolve) => (this.#isLive = resolve));
 
   /** @param {Config} config @param {Client} client */
   constructor(config, client) {
@@ -53,7 +49,6 @@ export class Lesson {
         document.documentElement.dataset.boot = live.boot;
         this.status.live(live);
         this.#enter("live");
-        this.#isLive(live);
       },
       failed: (file) => {
         this.status.failed(file);

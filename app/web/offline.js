@@ -1,4 +1,4 @@
-// The service worker: keeps the site's own files, so that a page that was visited opens without a line.
+// The service worker: keeps the site's own files, so that a page that was visited opens offline, too.
 // It only ever helps: no page waits for it or needs it, and it stores nothing that a reader set.
 // app/site/offline.py writes SITE, what this build consists of, before it.
 
@@ -20,24 +20,21 @@
     if (Object.hasOwn(files, path)) event.respondWith(file(event, path));
     else if (isPage(path)) event.respondWith(page(event, path));
   });
-  // A page and the files that its start has used, told once it is live: it came before this worker did.
+  // Pages, and the files that Python's start has used, told once it is live: they came before this worker did.
   worker.addEventListener("message", (/** @type {any} */ event) => {
-    const { page, used } = event.data;
-    event.waitUntil(keepAll([...used, page].map(pathOf)));
+    const { pages, used } = event.data;
+    event.waitUntil(keepAll([...used, ...pages].map(pathOf)));
   });
 
   /** Whole or not at all: the next visit tries again. What was visited before is kept from now on as it is now. */
   async function install() {
-    const older = (await caches.keys()).filter((name) => name.startsWith(OURS));
-    const kept = await Promise.all(older.map(async (name) => (await caches.open(name)).keys()));
+    const kept = await Promise.all((await ofOurs()).map(async (name) => (await caches.open(name)).keys()));
     for (const path of Object.keys(files)) if (path.startsWith(assets)) await keepFile(path);
     await keepAll(kept.flat().map(({ url }) => pathOf(url)));
   }
 
   async function activate() {
-    for (const name of await caches.keys()) {
-      if (name.startsWith(OURS) && name !== OURS + version) await caches.delete(name);
-    }
+    for (const name of await ofOurs()) if (name !== OURS + version) await caches.delete(name);
     await worker.registration.navigationPreload?.enable(); // a page need not wait until this worker is awake
     await worker.clients.claim();
   }
@@ -67,7 +64,7 @@
     for (const path of paths) {
       try {
         if (Object.hasOwn(files, path)) await keepFile(path);
-        else if (isPage(path)) await keepPage(path, await fetch(home + path));
+        else if (isPage(path)) await keepPage(path, await fetch(home + path, { cache: "no-cache" })); // not an older build's
       } catch (fault) {
         console.info(`${path} is not kept: ${/** @type {Error} */ (fault).message}`);
       }
@@ -78,8 +75,10 @@
   async function keepFile(path) {
     const kept = await cache();
     if (await kept.match(home + path)) return;
-    const older = await caches.match(home + path);
-    if (older) return kept.put(home + path, older);
+    for (const name of await ofOurs()) {
+      const older = await (await caches.open(name)).match(home + path);
+      if (older) return kept.put(home + path, older);
+    }
     for (const how of /** @type {RequestCache[]} */ (["default", "reload"])) {
       const answer = await fetch(home + path, { cache: how });
       const body = await answer.arrayBuffer();
@@ -99,6 +98,11 @@
     if (!html.includes(`/${assets}`) && !html.includes(`"${assets}`)) return;
     if (python !== undefined && !python.endsWith(runtime)) return;
     await (await cache()).put(keyOf(path), again(answer, html));
+  }
+
+  /** Names of this site's caches: this build's and older ones'. */
+  async function ofOurs() {
+    return (await caches.keys()).filter((name) => name.startsWith(OURS));
   }
 
   function cache() {

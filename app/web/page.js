@@ -8,6 +8,8 @@ import { Travel } from "./travel.js";
 export let lesson = opened();
 
 const QUIET = 5000; // milliseconds from live until the first figures are computed, too
+/** Addresses of the pages that were shown. */
+const pages = [location.href];
 
 if (able && document.documentElement.dataset.view !== "embed") {
   new Travel({
@@ -18,10 +20,11 @@ if (able && document.documentElement.dataset.view !== "embed") {
     enter: () => {
       window.normlab.scan();
       lesson = opened();
+      pages.push(location.href);
     },
   });
   const script = new URL(lesson?.config.offline ?? "", document.baseURI); // the reader may have gone on by then
-  void lesson?.live.then(({ used }) => setTimeout(() => keep(script, used), QUIET));
+  void client.live.then(({ used }) => setTimeout(() => keep(script, used), QUIET));
 }
 // The page may be put away and brought back (its worker sleeps with it); what must not be lost is the address.
 addEventListener("pagehide", () => lesson?.address.flush());
@@ -35,7 +38,7 @@ function opened() {
 }
 
 /**
- * Have the site's files kept for times without a line. Where that cannot be (no https, a private window, a login
+ * Have the site's files kept for use offline. Where that cannot be (no https, a private window, a login
  * before the site), nothing is missing.
  * @param {URL} script @param {string[]} used  what Python's start has fetched
  */
@@ -44,8 +47,8 @@ async function keep(script, used) {
     const registration = await navigator.serviceWorker.register(script, { updateViaCache: "none" });
     if (registration.active) await registration.update(); // that of this very build shall hear of it
     const { installing, waiting, active } = registration;
-    (installing ?? waiting ?? active)?.postMessage({ page: location.href, used });
+    (installing ?? waiting ?? active)?.postMessage({ pages, used });
   } catch (fault) {
-    console.info(`Nothing is kept for times without a line: ${/** @type {Error} */ (fault).message}`);
+    console.info(`Nothing is kept for use offline: ${/** @type {Error} */ (fault).message}`);
   }
 }

@@ -1,6 +1,8 @@
 // From page to page within the site: the next page is fetched and put in this one's place, so that Python goes on.
 // Whatever is not as expected (another build, an error, a page of another kind) ends in an ordinary load.
 
+import { pageOf } from "./address.js";
+
 /**
  * @typedef {object} Page  what is on the page that is left, and on the one that is entered
  * @property {() => void} flush  write the address, if it is behind
@@ -23,6 +25,10 @@ export class Travel {
   #here = pageOf(location);
   /** The number of the entry in the history where the reader is. */
   #entry = Number(history.state?.entry ?? 0);
+  /** That of the page that is shown: while another is on its way, the reader is there already. */
+  #shown = this.#entry;
+  /** The address is ahead of the page, so that its links would lead elsewhere. */
+  #stepping = false;
   /** How far down the entries were scrolled when they were left. @type {Map<number, number>} */
   #tops = new Map();
   /** The page that is on its way. */
@@ -48,7 +54,7 @@ export class Travel {
   #before(event) {
     if (!linkAt(event)) return;
     this.page.flush();
-    this.#tops.set(this.#entry, scrollY);
+    this.#tops.set(this.#shown, scrollY);
   }
 
   /** @param {MouseEvent} event */
@@ -57,16 +63,18 @@ export class Travel {
     if (defaultPrevented || button !== 0 || ctrlKey || metaKey || shiftKey || altKey) return;
     const link = linkAt(event);
     if (link === null) return;
+    if (this.#stepping) return event.preventDefault();
     const to = target(link);
     const samePage = pageOf(to) === this.#here;
-    if (samePage && to.search === location.search && to.hash !== "") return; // a place on this page
-    if (samePage && to.search !== location.search && to.search !== "") {
+    const isPlace = samePage && to.search === location.search && to.hash !== "";
+    if (isPlace && to.pathname === location.pathname) return; // a place on this page
+    if (isPlace || (samePage && to.search !== location.search && to.search !== "")) {
       event.preventDefault();
       this.#way.abort();
       this.#push("push", to);
       this.page.follow();
       arrive(to.hash);
-    } else if (root.dataset.runtime !== "failed") { // else a load may help
+    } else if (root.dataset.runtime !== "failed" && window.Bokeh !== undefined) { // else a load may help
       event.preventDefault();
       void this.#go(to, to.href === location.href ? "replace" : "push", link.href);
     }
@@ -79,24 +87,29 @@ export class Travel {
     const to = target(link);
     const { href } = fileOf(to);
     if (root.dataset.runtime !== "live" || pageOf(to) === this.#here || this.#ahead?.href === href) return;
-    this.#ahead = { href, html: fetched(href) };
-    this.#ahead.html.catch(() => {}); // said when the page is wanted
+    const ahead = (this.#ahead = { href, html: fetched(href) });
+    ahead.html.catch(() => {
+      if (this.#ahead === ahead) this.#ahead = null; // asked for again when it is wanted
+    });
   }
 
   /** The address has changed by itself. @param {{entry?: number} | null} state  the entry's */
   #stepped(state) {
     this.#way.abort();
+    this.#stepping = false;
     if (state?.entry === undefined) { // a place on this page has been followed: a new entry
-      this.#entry += 1;
+      this.#shown = this.#entry += 1;
       history.replaceState({ entry: this.#entry }, "");
       return;
     }
-    this.#tops.set(this.#entry, scrollY);
+    this.#tops.set(this.#shown, scrollY);
     this.#entry = state.entry;
     if (pageOf(location) === this.#here) {
+      this.#shown = this.#entry;
       this.page.again();
       this.#scrollBack();
     } else {
+      this.#stepping = true;
       void this.#go(new URL(location.href), "step", location.href);
     }
   }
@@ -117,6 +130,7 @@ export class Travel {
       if (how !== "step") this.#push(how, to);
       moved = true;
       this.#here = pageOf(to);
+      this.#shown = this.#entry;
       put(next);
       document.dispatchEvent(new Event("normlab:entered"));
       this.page.enter();
@@ -129,6 +143,7 @@ export class Travel {
       else location.assign(otherwise);
     } finally {
       this.#ahead = null;
+      if (!signal.aborted) this.#stepping = false;
     }
   }
 
@@ -137,6 +152,7 @@ export class Travel {
     if (how === "push") {
       this.#entry += 1;
       this.#tops.delete(this.#entry);
+      this.#shown = this.#entry;
       history.pushState({ entry: this.#entry }, "", to.href);
     } else {
       history.replaceState({ entry: this.#entry }, "", to.href);
@@ -170,11 +186,6 @@ function fileOf({ href }) {
   const file = new URL(href);
   file.search = file.hash = "";
   return file;
-}
-
-/** A page has two names, as a folder and as its file. @param {URL | Location} address */
-function pageOf({ pathname }) {
-  return pathname.replace(/\/index\.html$/, "/");
 }
 
 /** @param {string} href @param {AbortSignal} [signal] @returns {Promise<string>} */
@@ -216,10 +227,19 @@ function put(next) {
  * @param {string} hash @param {boolean} [entered]  the page is another one
  */
 function arrive(hash, entered = false) {
-  const place = hash === "" ? null : document.getElementById(decodeURIComponent(hash.slice(1)));
+  const place = hash === "" ? null : document.getElementById(plain(hash.slice(1)));
   if (place) place.scrollIntoView(entered ? { behavior: "instant" } : {});
   else if (entered) scrollTo({ top: 0, behavior: "instant" });
   focus(place ?? (entered ? document.querySelector("h1") : null));
+}
+
+/** A place's name may hold signs that addresses cannot; or a per cent sign by mistake. @param {string} escaped */
+function plain(escaped) {
+  try {
+    return decodeURIComponent(escaped);
+  } catch {
+    return escaped;
+  }
 }
 
 /** @param {HTMLElement | null} place */

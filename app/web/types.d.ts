@@ -8,5 +8,6 @@ declare const SITE: {
 };
 
 interface Window {
+  Bokeh?: object;
   normlab: { paint(name: string): Promise<import("./experiment.js").Painted>; scan(): void };
 }

@@ -39,11 +39,10 @@ function take(message) {
 /** @param {import("./protocol.js").Boot} message */
 async function start(message) {
   try {
-    const { sessions: booted, versions } = await boot(message, (stage, loaded, total) =>
+    const { sessions: booted, versions, used } = await boot(message, (stage, loaded, total) =>
       send({ type: "progress", stage, loaded, total }),
     );
     sessions = booted;
-    const used = performance.getEntriesByType("resource").map(({ name }) => name);
     send({ type: "live", ...versions, used });
   } catch (fault) {
     fail(fault);

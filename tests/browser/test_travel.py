@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.driver import FEW, PATIENCE, Fault, Host, Lesson, Watch
+from tests.browser.driver import FEW, PATIENCE, Fault, Host, Lesson, Watch, missing
 from tests.browser.test_pages import AXE, paint
 
 COUNTING = """
@@ -117,31 +117,74 @@ def test_pages_around_the_lessons_keep_python_and_lead_back_to_a_setting(lesson:
     assert page.evaluate("window.mark")
 
 
-def once_missing() -> Fault:
+def missing_at_first() -> Fault:
+    """Not there for a page that fetches it ahead and then wants it; there when it is loaded."""
     asked = []
 
     def fault(content: bytes) -> bytes | None:
         asked.append(content)
-        return None if len(asked) == 1 else content
+        return None if len(asked) <= 2 else content
 
     return fault
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [once_missing(), lambda page: page.replace(b"shell.js", b"shell.js?of-another-build")],
-    ids=["an answer that is no page", "a page of another build"],
-)
-def test_whatever_is_not_as_expected_is_loaded_by_the_browser(lesson: Lesson, fault: Fault) -> None:
+def of_another_build() -> Fault:
+    return lambda page: page.replace(b"shell.js", b"shell.js?of-another-build")
+
+
+@pytest.mark.parametrize("make", [missing_at_first, of_another_build])
+def test_whatever_is_not_as_expected_is_loaded_by_the_browser(
+    lesson: Lesson, make: Callable[[], Fault]
+) -> None:
     page = lesson.open(FEW).until(runtime="live").page
     lesson.watch.allowed = ("404",)
     page.evaluate("() => { window.mark = true; }")
-    lesson.host.faults["index.html"] = fault
+    lesson.host.faults["index.html"] = make()
     page.locator("a[rel=next]").click()
     on(page, "signal")
     lesson.until(runtime="live")
     assert page.evaluate("window.mark") is None
     assert page.url.endswith("/en/signal/index.html")
+
+
+def test_one_missed_answer_does_not_cost_a_reader_python(lesson: Lesson) -> None:
+    """It was only fetched ahead."""
+    page = lesson.open(FEW).until(runtime="live").page
+    lesson.watch.allowed = ("404",)
+    page.evaluate("() => { window.mark = true; }")
+    lesson.host.faults["index.html"] = missing
+    with page.expect_response(lambda answer: answer.status == 404):
+        page.locator("a[rel=next]").hover()
+    del lesson.host.faults["index.html"]
+    page.locator("a[rel=next]").click()
+    on(page, "signal")
+    assert page.evaluate("window.mark")
+
+
+def test_a_page_has_two_names_and_is_one(lesson: Lesson) -> None:
+    page = lesson.page
+    page.goto(f"{lesson.host.address}en/warmup/{FEW}#sensitivity")
+    lesson.ready()
+    page.evaluate("() => { window.mark = true; }")
+    page.locator("nav a[hreflang=en]").click()  # to index.html, at the same place
+    assert "/index.html?" in page.url
+    page.go_back()
+    lesson.keys("depth", "ArrowLeft")
+    lesson.until_query(f"?sensitivity.depth={lesson.state()['depth']}&sensitivity.seeds=4&v=1")
+    assert page.evaluate("window.mark")
+
+
+def test_until_a_step_back_is_done_no_link_leads_astray(lesson: Lesson) -> None:
+    page = lesson.open(FEW).until(runtime="live").page
+    page.evaluate("() => { window.mark = true; }")
+    page.locator("a[rel=next]").click()
+    on(page, "signal")
+    held = lesson.host.hold("index.html")
+    page.go_back(wait_until="commit")
+    page.locator("a[rel=next]").click()  # the address is the first lesson's, the page the second's
+    held.set()
+    on(page, "warmup")
+    assert page.evaluate("window.mark")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
