@@ -27,7 +27,7 @@ const RESTORE = 30_000; // takes a second; after this long the plain boot is the
 const PACE = 500; // looked at so often, so that what comes in bursts counts as a line's speed
 const SURELY = 2; // so many times in a row: a busy machine has its moments, too
 const ENOUGH = 250_000; // bytes; those before them wait for answers more than they travel
-const WORTH = 4_000; // a restore saves two seconds of computing, of a phone's more: that much longer it may load
+const WORTH = 3_000; // a restore saves two seconds of computing, of a phone's more: that much longer it may load
 
 /**
  * @param {{runtime: string, files: RuntimeFile[], fresh: boolean}} message
@@ -58,9 +58,24 @@ export async function boot({ runtime, files, fresh }, report) {
   const core = downloads.begin(named(CORE));
   const interpreter = new Interpreter(runtime, core);
 
+  /** The line's speed, told by what every start needs: nothing has come in vain then. In bytes a millisecond. */
+  const lineSpeed = (/** @type {number} */ enough) =>
+    new Promise((/** @type {(speed: number) => void} */ resolve) => {
+      let since = { time: 0, loaded: 0 };
+      pace = () => {
+        const [time, loaded] = [performance.now(), core.travelled];
+        if (loaded < ENOUGH || since.time === 0) since = { time, loaded };
+        const speed = (loaded - since.loaded) / Math.max(time - since.time, 1);
+        if (core.left === 0 || (loaded > 4 * ENOUGH && speed > enough)) resolve(speed);
+      };
+    });
+
   const restore = async () => {
     const wanted = named(SNAPSHOT);
     if (wanted.length < SNAPSHOT.length) throw new Error("this site has none");
+    const enough = (sizeOf(wanted) - sizeOf(named(PLAIN))) / WORTH;
+    const speed = await Promise.race([lineSpeed(enough), core.failed]);
+    if (speed < enough) throw new Error(`the line brings no more than ${Math.round(speed)} kB/s`);
     const batch = downloads.begin(wanted);
     const patience = new Patience(RESTORE);
     arrived = () => patience.begin();

@@ -62,6 +62,7 @@ export class Downloads {
  */
 export class Batch {
   #loaded = 0;
+  travelled = 0; // bytes, of packed files alone: scripts count as unpacked, and all at once
   #cancelled = false;
   #ended = new AbortController();
 
@@ -141,6 +142,7 @@ export class Batch {
         clearTimeout(clock);
         clock = this.#watch(file);
         arrived += chunk.length;
+        this.travelled += chunk.length;
         this.count(chunk.length);
         controller.enqueue(chunk);
       },

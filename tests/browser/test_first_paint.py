@@ -34,7 +34,7 @@ def test_figures_words_and_controls_are_there_before_python(lesson: Lesson) -> N
 
 
 def test_the_status_line_names_stage_and_bytes(lesson: Lesson) -> None:
-    held = lesson.host.hold("python.gz.bin")
+    held = lesson.host.hold("snapshot.gz.bin")
     lesson.open()
     status = lesson.page.locator("#status")
     total = (
