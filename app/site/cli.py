@@ -256,6 +256,9 @@ def is_source(path: str) -> bool:
 # --- test, bench, lock ----------------------------------------------------------------------------
 
 
+SHARED = ("--numprocesses=2", "--dist=loadgroup")  # see tests/conftest.py
+
+
 def test_command(options: argparse.Namespace) -> int:
     from app.site import browser
 
@@ -263,7 +266,7 @@ def test_command(options: argparse.Namespace) -> int:
     build()
     say(f"testing, with {chromium}")
     environment = {**os.environ, "NORMLAB_CHROMIUM": str(chromium)}
-    command = [sys.executable, "-m", "pytest", *options.rest]
+    command = [sys.executable, "-m", "pytest", *SHARED, *options.rest]
     return subprocess.call(command, cwd=ROOT, env=environment)
 
 
