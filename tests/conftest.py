@@ -6,22 +6,29 @@ would keep each other waiting. The others go file by file, for their fixtures' s
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import pytest
-
-BROWSER = Path(__file__).parent / "browser"
+from xdist.scheduler import LoadScopeScheduling
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run the tests that take minutes")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+class BrowserBesideFiles(LoadScopeScheduling):
+    """Sends all browser tests to one process, and the tests of any other file to one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return "browser" if file.startswith("tests/browser/") else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> BrowserBesideFiles:
+    return BrowserBesideFiles(config, log)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for item in items:
-        group = "browser" if BROWSER in item.path.parents else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
     if config.getoption("slow") or "slow" in config.getoption("markexpr"):
         return
     slow = [item for item in items if item.get_closest_marker("slow")]

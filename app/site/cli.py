@@ -256,7 +256,7 @@ def is_source(path: str) -> bool:
 # --- test, bench, lock ----------------------------------------------------------------------------
 
 
-SHARED = ("--numprocesses=2", "--dist=loadgroup")  # see tests/conftest.py
+SHARED = ("--numprocesses=2",)  # see tests/conftest.py
 
 
 def test_command(options: argparse.Namespace) -> int:
