@@ -6,6 +6,7 @@ would keep each other waiting. The others go file by file, for their fixtures' s
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import pytest
@@ -14,6 +15,11 @@ from xdist.scheduler import LoadScopeScheduling
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run the tests that take minutes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # A shell that starts this in the background has it ignored: then Ctrl-C could not be tried.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class BrowserBesideFiles(LoadScopeScheduling):
