@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.driver import FEW, PATIENCE, Fault, Host, Lesson, Watch, missing
+from tests.browser.driver import FEW, PATIENCE, Host, Lesson, Watch, missing
 from tests.browser.test_pages import AXE, paint
 
 COUNTING = """
@@ -117,34 +117,24 @@ def test_pages_around_the_lessons_keep_python_and_lead_back_to_a_setting(lesson:
     assert page.evaluate("window.mark")
 
 
-def missing_at_first() -> Fault:
-    """Not there for a page that fetches it ahead and then wants it; there when it is loaded."""
-    asked = []
-
-    def fault(content: bytes) -> bytes | None:
-        asked.append(content)
-        return None if len(asked) <= 2 else content
-
-    return fault
-
-
-def of_another_build() -> Fault:
-    return lambda page: page.replace(b"shell.js", b"shell.js?of-another-build")
-
-
-@pytest.mark.parametrize("make", [missing_at_first, of_another_build])
-def test_whatever_is_not_as_expected_is_loaded_by_the_browser(
-    lesson: Lesson, make: Callable[[], Fault]
-) -> None:
+def test_a_page_of_another_build_is_loaded_by_the_browser(lesson: Lesson) -> None:
     page = lesson.open(FEW).until(runtime="live").page
     lesson.watch.allowed = ("404",)
     page.evaluate("() => { window.mark = true; }")
-    lesson.host.faults["index.html"] = make()
+    lesson.host.faults["index.html"] = lambda page: page.replace(b"shell.js", b"shell.js?other")
     page.locator("a[rel=next]").click()
     on(page, "signal")
     lesson.until(runtime="live")
     assert page.evaluate("window.mark") is None
     assert page.url.endswith("/en/signal/index.html")
+
+
+def test_an_answer_that_is_none_of_our_pages_is_loaded_by_the_browser(lesson: Lesson) -> None:
+    page = lesson.open(FEW).until(runtime="live").page
+    lesson.watch.allowed = ("404",)
+    lesson.host.faults["index.html"] = lambda _: b"<!doctype html><title>Log in</title>"
+    page.locator("a[rel=next]").click()
+    expect(page).to_have_title("Log in")
 
 
 def test_one_missed_answer_does_not_cost_a_reader_python(lesson: Lesson) -> None:
