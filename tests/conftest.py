@@ -30,6 +30,7 @@ class BrowserBesideFiles(LoadScopeScheduling):
         return "browser" if file.startswith("tests/browser/") else file
 
 
+@pytest.hookimpl(optionalhook=True)  # Pyodide's pytest has no xdist.
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> BrowserBesideFiles:
     return BrowserBesideFiles(config, log)
 

@@ -7,6 +7,7 @@ import { megabytes, say } from "./words.js";
 export class Status {
   #stage = "";
   #drawn = 0;
+  #total = 0;
 
   /** @param {HTMLElement} element  a live region @param {Strings} strings @param {() => void} retry */
   constructor(element, strings, retry) {
@@ -22,8 +23,10 @@ export class Status {
       this.#write(say(this.strings, `status_${stage}`));
       this.#drawn = 0;
     }
-    if (stage !== "download" || performance.now() - this.#drawn < 100) return;
-    this.#drawn = performance.now();
+    if (stage !== "download") return;
+    // What is wanted in all is never skipped: the files just asked for may send nothing for long.
+    if (total === this.#total && performance.now() - this.#drawn < 100) return;
+    [this.#drawn, this.#total] = [performance.now(), total];
     this.#bytes(say(this.strings, "status_bytes", { loaded: megabytes(loaded), total: megabytes(total) }));
   }
 
