@@ -5,6 +5,7 @@ Every bench measures both sides in one run, alternating, because only ratios wit
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import gzip
 import json
@@ -24,6 +25,10 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, sync_playwright
 
+from app.site import browser as browsers
+
+ROOT = Path(__file__).resolve().parent.parent
+
 # What content delivery networks and GitHub Pages compress on the way; the rest goes as it is.
 COMPRESSED = {"html", "htm", "js", "mjs", "css", "json", "svg", "wasm", "txt", "map", "metadata"}
 TYPES = {"js": "text/javascript", "mjs": "text/javascript", "wasm": "application/wasm"}
@@ -37,6 +42,24 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable",
 ]
+
+
+def parser(bench: str, about: str, repeats: int = 0, what: str = "") -> argparse.ArgumentParser:
+    """The options of a bench on the built site, to which it adds its own; `about`: its docstring.
+
+    `what` is repeated `repeats` times if the reader says nothing else; 0: nothing is.
+    """
+    common = argparse.ArgumentParser(prog=f"bench {bench}", description=about.split("\n\n")[0])
+    if repeats:
+        common.add_argument("--repeats", type=int, default=repeats, help=what)
+    common.add_argument("--site", type=Path, default=ROOT / "site", help="the built site")
+    common.add_argument("--browser", help="a Chromium's program; found if not given")
+    return common
+
+
+def program(options: argparse.Namespace) -> str:
+    """The Chromium that the options name, or one that is found. Raises Failure without any."""
+    return str(options.browser or browsers.ensure())
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ leaves the machine.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 import statistics
@@ -27,7 +26,6 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/interaction.py`
 
 from app.experiments import EXPERIMENTS  # noqa: E402
-from app.site import browser  # noqa: E402
 from app.site.environment import Failure  # noqa: E402
 from bench import harness  # noqa: E402
 
@@ -83,17 +81,15 @@ WANTED = {"median": MEDIAN, "p95": P95, "first": PARTIAL, "overtaken": OVERTAKEN
 
 def main(arguments: Sequence[str]) -> int:
     """Measures, prints the tables, the machine and, as the last line, one JSON object."""
-    parser = argparse.ArgumentParser(prog="bench interaction", description=__doc__.split("\n\n")[0])
+    parser = harness.parser("interaction", __doc__)
     parser.add_argument("--moves", type=int, default=24, help="moves of each control (a slice)")
     parser.add_argument("--draws", type=int, default=5, help="moves of each control (anew)")
     parser.add_argument("--only", nargs="*", help="experiments, or experiment.control")
-    parser.add_argument("--site", type=Path, default=ROOT / "site", help="the built site")
-    parser.add_argument("--browser", help="a Chromium's program; found if not given")
     options = parser.parse_args(arguments)
     rows: list[Row] = []
     starts: dict[str, float] = {}
     try:
-        program = options.browser or str(browser.ensure())
+        program = harness.program(options)
         with (
             harness.serve(options.site, instead=floor_of(options.site)) as (address, _),
             harness.browser(program, address) as context,

@@ -10,7 +10,6 @@ of the browser's process that runs both (Linux only). Nothing leaves the machine
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -24,7 +23,6 @@ from playwright.sync_api import CDPSession, Error, Page
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/memory.py`
 
-from app.site import browser  # noqa: E402
 from app.site.environment import Failure  # noqa: E402
 from bench import harness  # noqa: E402
 from bench.interaction import Bench, floor_of, there_and_back  # noqa: E402
@@ -49,15 +47,13 @@ COUNTED = ("page", "worker", "wasm", "objects")
 
 def main(arguments: Sequence[str]) -> int:
     """Measures, prints the tables, the machine and, as the last line, one JSON object."""
-    parser = argparse.ArgumentParser(prog="bench memory", description=__doc__.split("\n\n")[0])
+    parser = harness.parser("memory", __doc__)
     parser.add_argument("--moves", type=int, default=1000, help="moves of controls")
     parser.add_argument("--runs", type=int, default=20, help="training runs")
-    parser.add_argument("--site", type=Path, default=ROOT / "site", help="the built site")
-    parser.add_argument("--browser", help="a Chromium's program; found if not given")
     options = parser.parse_args(arguments)
     tables: dict[str, list[dict[str, float]]] = {}
     try:
-        program = options.browser or str(browser.ensure())
+        program = harness.program(options)
         with (
             harness.serve(options.site, instead=floor_of(options.site)) as (address, _),
             harness.browser(program, address) as context,

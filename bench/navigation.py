@@ -9,7 +9,6 @@ A ratio is load ÷ link: above 1, the link is the faster. Nothing leaves the mac
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,7 +18,6 @@ from playwright.sync_api import Error, Page
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/navigation.py`
 
-from app.site import browser  # noqa: E402
 from app.site.environment import Failure  # noqa: E402
 from bench import harness  # noqa: E402
 
@@ -42,13 +40,10 @@ ready  from that frame until what they show at the start has been computed in th
 
 def main(arguments: Sequence[str]) -> int:
     """Measures, prints the table, the ratios and, as the last line, one JSON object."""
-    parser = argparse.ArgumentParser(prog="bench navigation", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--repeats", type=int, default=5, help="counted rounds")
-    parser.add_argument("--site", type=Path, default=ROOT / "site", help="the built site")
-    parser.add_argument("--browser", help="a Chromium's program; found if not given")
+    parser = harness.parser("navigation", __doc__, 5, "counted rounds")
     options = parser.parse_args(arguments)
     try:
-        rows = measure(options.site, options.browser or str(browser.ensure()), options.repeats)
+        rows = measure(options.site, harness.program(options), options.repeats)
     except Failure as failure:
         print(f"bench navigation: {failure}", file=sys.stderr)
         return 1

@@ -11,7 +11,6 @@ plain ÷ ours: above 1, ours is the faster or the smaller. Nothing leaves the ma
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import subprocess
 import sys
@@ -27,7 +26,7 @@ from playwright.sync_api import BrowserContext, Error, Page
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/startup.py`
 
-from app.site import browser, fetch  # noqa: E402
+from app.site import fetch  # noqa: E402
 from app.site.environment import Failure  # noqa: E402
 from bench import harness  # noqa: E402
 from bench.stock.foreign import Foreign, plain  # noqa: E402
@@ -80,17 +79,14 @@ SCRIPT = fetch.Wanted(
 
 def main(arguments: Sequence[str]) -> int:
     """Measures, prints the table, the ratios and, as the last line, one JSON object."""
-    parser = argparse.ArgumentParser(prog="bench startup", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--repeats", type=int, default=5, help="counted visits of each kind")
-    parser.add_argument("--site", type=Path, default=ROOT / "site", help="the built site")
-    parser.add_argument("--browser", help="a Chromium's program; found if not given")
+    parser = harness.parser("startup", __doc__, 5, "counted visits of each kind")
     parser.add_argument(
         "--only", choices=("stock", "plain", "ours"), help="one side alone, without ratios"
     )
     options = parser.parse_args(arguments)
     try:
         with prepared(options.site, options.only) as sides:
-            program = options.browser or str(browser.ensure())
+            program = harness.program(options)
             results = compare(sides, program, options.repeats)
             show(results, options.repeats, sorted(set().union(*(x.stand_ins for x in sides))))
     except Failure as failure:

@@ -8,7 +8,6 @@ until all three runs are done, then presses it again and Stop halfway. Nothing l
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +17,6 @@ from playwright.sync_api import Error, Page
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/training.py`
 
-from app.site import browser  # noqa: E402
 from app.site.environment import Failure  # noqa: E402
 from bench import harness  # noqa: E402
 
@@ -53,15 +51,12 @@ BEGIN = "Object.assign(benchTraining, { states: [], frames: [], begun: performan
 
 def main(arguments: Sequence[str]) -> int:
     """Measures, prints the table, the machine and, as the last line, one JSON object."""
-    parser = argparse.ArgumentParser(prog="bench training", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--repeats", type=int, default=3, help="how often all three are trained")
-    parser.add_argument("--site", type=Path, default=ROOT / "site", help="the built site")
-    parser.add_argument("--browser", help="a Chromium's program; found if not given")
+    parser = harness.parser("training", __doc__, 3, "how often all three are trained")
     options = parser.parse_args(arguments)
     try:
         if not (options.site / LESSON).is_dir():
             raise Failure(f"There is no built lesson in {options.site}; run build.py build first.")
-        program = options.browser or str(browser.ensure())
+        program = harness.program(options)
         with harness.serve(options.site) as (address, _), harness.browser(program, address) as b:
             rows = trained(b.new_page(), address, options.repeats)
     except (Failure, Error) as failure:
