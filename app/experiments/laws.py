@@ -12,7 +12,8 @@ from app.ui.numbers import r_squared, significant
 from app.ui.strings import Strings
 
 SHALLOW = 4  # up to this N no measurement tells N from ln N
-FITS, CLOSE, POOR = 0.98, 0.01, 0.9  # of R²: a law fits from here; as good as equal; fits badly
+FITS, CLOSE, POOR = 0.98, 0.03, 0.93  # of R²: a law fits from here; as good as equal; fits badly
+# So wide, because a few seeds scatter so far that the wrong law would now and then be named.
 
 LAWS = ("linear", "log")
 Fit = dict[str, Any]
