@@ -38,6 +38,7 @@ def reading(say: Strings, answers: Answers) -> Iterator[str]:
         f"training.{_state(now, answers)}",
         done=now.result.done,
         steps=answers.steps,
+        looked=f"{now.looks(RUNS[0])[0][-1]:g}",
         **{run: _clause(say, now, run, answers) for run in RUNS},
     )
     verdicts = tuple(now.verdict(run) for run in RUNS)

@@ -145,7 +145,8 @@ def test_all_three_curves_grow_together_from_the_first_steps():
     assert lengths == {probe.EVERY}
     assert experiment.status == "computing"
     assert experiment.progress == (probe.EVERY, 20)
-    assert words(experiment, "sentence").startswith(f"Step {probe.EVERY} of 20:")
+    told = words(experiment, "sentence")  # the losses are those of the last look, not of this step
+    assert told.startswith(f"Step {probe.EVERY} of 20, losses as of step 4:")
 
 
 def test_stop_keeps_what_is_there_and_train_goes_on_to_the_same_digits(whole):
@@ -155,7 +156,8 @@ def test_stop_keeps_what_is_there_and_train_goes_on_to_the_same_digits(whole):
     experiment.press("stop")
     rest(experiment)
     assert experiment.status == "stopped"
-    assert words(experiment, "sentence").startswith("Stopped after step 10 of 20:")
+    told = words(experiment, "sentence")
+    assert told.startswith("Stopped after step 10 of 20, losses as of step 10:")
     experiment.press("train")
     rest(experiment)
     for name, column in experiment.results()["trained"].columns.items():
