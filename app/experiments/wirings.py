@@ -33,7 +33,7 @@ DEPTH = replace(OPTIONS["depth"], high=DEPTHS[-1])
 WIDTH = replace(OPTIONS["width"], low=WIDTHS[0], high=WIDTHS[-1], step=1, default=64)
 FF = replace(OPTIONS["ff"], default=4)
 ATTENTION = replace(OPTIONS["attention"], default="softmax")
-SEED_COUNT = replace(OPTIONS["seeds"], low=SEEDS[0], high=SEEDS[-1], default=8)
+SEED_COUNT = replace(OPTIONS["seeds"], low=SEEDS[0], high=SEEDS[-1], default=16)
 START = replace(OPTIONS["start"], high=STARTS[-1])
 
 
