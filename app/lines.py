@@ -7,18 +7,19 @@ from html import escape
 
 # A hyphen or a slash within a name or a formula is no place for a line to end.
 _WHOLE = re.compile(
-    r"\b(?:Pre|Post|Sandwich|QK)-[A-Z]\w*|‖[^‖\s]+‖(?:/‖[^‖\s]+‖)?|∂L/∂\w+|\bW_[A-Z\d]\b"
+    r"\b(?:Pre|Post|Sandwich|QK)-[A-Z]\w*|\b[Ww]arm-up\b"
+    r"|‖[^‖\s]+‖(?:/‖[^‖\s]+‖)?|∂L/∂\w+|\bW_[A-Z\d]\b"
 )
-_INDEX = re.compile(r"\bW_([A-Z\d])\b")
+_INDEX = re.compile(r"\b(W|x)_(?:([A-Zl\d])\b|\{([^{}]+)\})")
 _CLOSES = re.compile(r"^[,.;:!?)\]’”，。；：！？）、」》]+")
 _OPENS = re.compile(r"[(\[“‘（「《]+$")
 
 
 def unbroken(html: str) -> str:
     """Text that is escaped already, its names and formulas in one piece: Post-LN, ‖∂L/∂W₂‖; and
-    W_Q with a true index."""
+    W_Q, x_l and x_{l+1} with a true index."""
     whole = _WHOLE.sub(r'<span class="whole">\g<0></span>', html)
-    return _INDEX.sub(r"W<sub>\1</sub>", whole)
+    return _INDEX.sub(r"\1<sub>\2\3</sub>", whole)
 
 
 def apart(words: str, *, after: bool, before: bool) -> tuple[str, str, str]:

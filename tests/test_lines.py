@@ -8,7 +8,7 @@ from app.lines import apart, glued, unbroken
 
 
 @pytest.mark.parametrize(
-    "whole", ["Pre-LN", "Post-LN", "Sandwich-LN", "‖∂L/∂W₂‖", "‖∂L/∂x_l‖/‖∂L/∂x_N‖"]
+    "whole", ["Pre-LN", "Post-LN", "Sandwich-LN", "warm-up", "‖∂L/∂W₂‖", "‖∂L/∂x₀‖/‖∂L/∂y‖"]
 )
 def test_a_name_or_a_formula_stays_in_one_piece(whole: str) -> None:
     html = unbroken(f"of {whole}, say")
@@ -16,11 +16,15 @@ def test_a_name_or_a_formula_stays_in_one_piece(whole: str) -> None:
     assert re.sub("<[^>]+>", "", html) == f"of {whole}, say"
 
 
-def test_a_matrix_has_a_true_index() -> None:
+def test_matrices_and_states_have_true_indices() -> None:
     assert unbroken("W_Q and W_V") == (
         '<span class="whole">W<sub>Q</sub></span> and <span class="whole">W<sub>V</sub></span>'
     )
-    assert unbroken("cross_W_Q warm-up") == "cross_W_Q warm-up"
+    assert unbroken("cross_W_Q max_l") == "cross_W_Q max_l"
+    assert unbroken("‖∂L/∂x_l‖/‖∂L/∂x_N‖") == (
+        '<span class="whole">‖∂L/∂x<sub>l</sub>‖/‖∂L/∂x<sub>N</sub>‖</span>'
+    )
+    assert unbroken("x_{l+1} − x_l") == "x<sub>l+1</sub> − x<sub>l</sub>"
 
 
 @pytest.mark.parametrize(

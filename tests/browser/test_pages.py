@@ -164,6 +164,7 @@ def test_the_front_page_starts_the_course(
 ) -> None:
     page = new_context(host.address, java_script_enabled=scripted).new_page()
     page.goto(f"{host.address}en/index.html")
+    assert "Post-LN" in page.locator(".lesson-card .whole").all_inner_texts()  # in one piece
     figures = page.locator(".lesson-card svg.thumbnail")
     expect(figures).to_have_count(len(LESSONS))
     expect(page.locator(".lesson-card .curve")).to_have_count(2 * len(LESSONS))
