@@ -333,8 +333,8 @@ def _publish(session: Session) -> None:
     if state != session.sent_state:
         session.sent_state = state
         session.send("state", **state)
-    shows_it = experiment.shown == experiment.state()
-    if session.unanswered is not None and (shows_it or not session.working):
+    waited_for = session.unanswered is not None
+    if waited_for and (not session.working or experiment.shown == experiment.state()):
         session.send("answer", seq=session.unanswered)
         session.unanswered = None
     if session.exporting and (experiment.settled or not session.working):

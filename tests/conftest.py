@@ -7,6 +7,7 @@ would keep each other waiting. The others go file by file, for their fixtures' s
 from __future__ import annotations
 
 import signal
+import sys
 from typing import Any
 
 import pytest
@@ -20,6 +21,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # A shell that starts this in the background has it ignored: then Ctrl-C could not be tried.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def nothing_measured_before() -> None:
+    """What the probes keep of earlier tests is forgotten: each computes what it looks at."""
+    seeds = sys.modules.get("app.probes.seeds")
+    if seeds is not None:
+        seeds.forget()
 
 
 class BrowserBesideFiles(LoadScopeScheduling):

@@ -6,19 +6,20 @@ is put to the test is that Post-LN loses a factor √d per layer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from app.nn import ops
-from app.nn.stack import Purpose, generators
+from app.nn.stack import Purpose, StackConfig, generators
 from app.nn.tensor import Array, Tensor
 from app.probes import theory
 from app.probes.backward import gradient_norms, length
 from app.probes.draws import runs_to_keep, stack_config
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
+from app.probes.seeds import keys_of, seed_by_seed
 from app.probes.statistics import spread, standard_error
 
 TAKES = narrowed(
@@ -29,6 +30,7 @@ TAKES = narrowed(
     loss={"default": "linear"},
 )
 NORMS_IN_A_ROW = 48
+ALONE = "alone"  # these norms, among the wirings
 
 
 def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
@@ -42,16 +44,25 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
-    values: dict[str, Array] = {}
-    alone: Array = np.empty((0, NORMS_IN_A_ROW + 1))
-    for samples in runs_to_keep(config, stack):
-        norms = yield from gradient_norms(config, stack, samples, None)
-        for w, of in norms.items():
-            at_layers = of.stream[:, :: len(stack.sublayers)]
-            ratios = at_layers / at_layers[:, -1:]
-            values[w] = np.concatenate([values.get(w, ratios[:0]), ratios])
-        alone = np.concatenate([alone, norms_passed(config, samples)])
-        yield _result(config, values, alone)
+    alone = keys_of("norms in a row", {name: config[name] for name in ("width", "seed")}, [ALONE])
+    for values in seed_by_seed(
+        {**keys_of("attenuation", config, config["wiring"]), **alone},
+        config["seeds"],
+        lambda start: runs_to_keep(config, stack, start),
+        lambda names, samples: _ratios(config, stack, names, samples),
+    ):
+        yield None if values is None else _result(config, values)
+
+
+def _ratios(
+    config: Mapping[str, Any], stack: StackConfig, names: Sequence[str], samples: range
+) -> Generator[None, None, dict[str, Array]]:
+    """‖∂L/∂x_l‖/‖∂L/∂x_N‖ per wiring, (samples, N + 1), and what norms alone leave."""
+    wirings = [name for name in names if name != ALONE]
+    norms = yield from gradient_norms({**config, "wiring": wirings}, stack, samples, None)
+    at_layers = {w: of.stream[:, :: len(stack.sublayers)] for w, of in norms.items()}
+    found = {w: of / of[:, -1:] for w, of in at_layers.items()}
+    return found if ALONE not in names else {**found, ALONE: norms_passed(config, samples)}
 
 
 def norms_in_a_row(config: Mapping[str, Any], samples: range) -> Array:
@@ -71,14 +82,15 @@ def norms_passed(config: Mapping[str, Any], samples: range) -> Array:
     return np.stack(left, 1)
 
 
-def _result(config: dict[str, Any], values: dict[str, Array], alone: Array) -> Result:
-    depth, width = config["depth"], config["width"]
+def _result(config: dict[str, Any], values: dict[str, Array]) -> Result:
+    depth, width, alone = config["depth"], config["width"], values[ALONE]
     columns: dict[str, list[Any]] = {
         "layer": list(range(depth + 1)),
         "claim": [float(width) ** ((layer - depth) / 2) for layer in range(depth + 1)],
     }
     whole = {}
-    for w, ratios in values.items():
+    for w in config["wiring"]:
+        ratios = values[w]
         columns |= spread(w, ratios)
         if theory.has_curve(w, config["attention"]):
             columns[f"{w}_theory"] = curve(w, depth, config["ff"], config["tokens"])

@@ -15,7 +15,6 @@ import numpy as np
 from app.nn.ops import mean_of, mean_product
 from app.nn.stack import StackConfig, draw_inputs
 from app.nn.tensor import Array
-from app.nn.wirings import WIRINGS
 from app.probes import theory
 from app.probes.draws import (
     Lane,
@@ -28,6 +27,7 @@ from app.probes.draws import (
 )
 from app.probes.options import validated
 from app.probes.result import Result
+from app.probes.seeds import keys_of, seed_by_seed
 from app.probes.statistics import spread, standard_error
 
 TAKES = ("wiring", "depth", "width", "ff", "attention", "tokens", "seed", "seeds")
@@ -51,29 +51,21 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
 def passes(config: Mapping[str, Any], depths: Sequence[int]) -> Iterator[dict[Lane, Array] | None]:
     """β² per lane, (seeds so far, 2N), after each run of seeds; None for a pause in between.
 
-    `config` is a validated one. What was computed is kept: a slider will ask for it again, and a
-    shallower stack is the beginning of a deeper one, unless the wiring depends on N.
+    `config` is a validated one.
     """
     stack = stack_config(config, max(depths))
-    keys = {lane: _key(config, lane) for lane in lanes(config, depths)}
-    kept = {lane: _kept.get(key, _NOTHING) for lane, key in keys.items()}
-    deep_enough = all(array.shape[1] >= 2 * depth for (_, depth), array in kept.items())
-    done = min(config["seeds"], *map(len, kept.values())) if deep_enough else 0
-    squares = {lane: array[:done, : 2 * lane[1]] for lane, array in kept.items()} if done else {}
-    if done:
-        yield squares
-    for samples in runs(stack, done, config["seeds"]):
-        fresh = yield from _squares(config, list(keys), stack, samples)
-        squares = {
-            lane: np.concatenate([squares.get(lane, of[:0]), of]) for lane, of in fresh.items()
-        }
-        for lane, array in squares.items():
-            _keep(keys[lane], array)
-        yield squares
+    options = {name: config[name] for name in ("width", "ff", "attention", "tokens", "seed")}
+    options["start"] = config.get("start", 0.0)
+    return seed_by_seed(
+        keys_of("beta", options, lanes(config, depths)),
+        config["seeds"],
+        lambda start: runs(stack, start, config["seeds"]),
+        lambda wanted, samples: _squares(config, wanted, stack, samples),
+    )
 
 
 def _squares(
-    config: Mapping[str, Any], all_lanes: list[Lane], stack: StackConfig, samples: range
+    config: Mapping[str, Any], all_lanes: Sequence[Lane], stack: StackConfig, samples: range
 ) -> Generator[None, None, dict[Lane, Array]]:
     """β² of a run of samples: (samples, 2N) per lane."""
     x0 = draw_inputs(stack, config["seed"], samples)
@@ -116,21 +108,3 @@ def _result(config: dict[str, Any], squares: dict[str, Array]) -> Result:
         sums[w] = {"mean": float(total.mean()), "se": float(standard_error(total))}
     done = len(next(iter(squares.values())))
     return Result("beta", config, columns, {"seeds": done, "sum": sums}, done, config["seeds"])
-
-
-_NOTHING = np.empty((0, 0))
-_kept: dict[tuple[Any, ...], Array] = {}  # at most 64 arrays of at most 200 kB
-
-
-def _key(config: Mapping[str, Any], lane: Lane) -> tuple[Any, ...]:
-    wiring, depth = lane
-    own_depth = depth if WIRINGS[wiring].depends_on_depth else None
-    options = (config[name] for name in ("width", "ff", "attention", "tokens", "seed"))
-    return wiring, own_depth, config.get("start", 0.0), *options
-
-
-def _keep(key: tuple[Any, ...], squares: Array) -> None:
-    if squares.size >= _kept.get(key, _NOTHING).size:
-        _kept[key] = squares
-    if len(_kept) > 64:
-        del _kept[next(iter(_kept))]

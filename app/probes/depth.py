@@ -10,7 +10,7 @@ All errors are ‖out' − out‖/‖out‖ of the stack's output; √2 is what 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -25,6 +25,7 @@ from app.probes.draws import Layers, course, runs_to_keep, stack_config
 from app.probes.neighbours import CURVES, QUANTITIES
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
+from app.probes.seeds import keys_of, seed_by_seed
 from app.probes.statistics import spread, standard_error
 
 TAKES = narrowed(
@@ -33,7 +34,7 @@ TAKES = narrowed(
     width={"default": 64},
 )
 TOLERANCE = 0.3  # the output error up to which layers may be grouped
-FEW = 2  # samples of the first run
+MEASURED = (*QUANTITIES, "drop", "merge", "pairs", "begins", "effective_depth")
 PART = 2**25  # multiplications, about, of states that go through a sublayer between two pauses
 
 Measured = dict[str, Array]  # by quantity
@@ -52,54 +53,36 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
-    keys = {w: _key(config, w) for w in config["wiring"]}
-    values = {w: _kept[key] for w, key in keys.items() if key in _kept}
-    if len(values) == len(keys):
-        yield _result(config, values)
-        return
-    values = {}
-    for samples in _a_few_first(runs_to_keep(config, stack)):
-        fresh = yield from _measured(config, stack, samples)
-        for w, of in fresh.items():
-            before = values.get(w)
-            joined = {q: np.concatenate([before[q], of[q]]) for q in of} if before else of
-            values[w] = joined
-        yield _result(config, values)
-    for w, key in keys.items():
-        _keep(key, values[w])
+    names = [(w, name) for w in config["wiring"] for name in MEASURED]
+    for values in seed_by_seed(
+        keys_of("depth", config, names, "quantity"),
+        config["seeds"],
+        lambda start: runs_to_keep(config, stack, start),
+        lambda missing, samples: _measured(config, stack, [*{w: w for w, _ in missing}], samples),
+    ):
+        yield None if values is None else _result(config, values)
 
 
 def _measured(
-    config: Mapping[str, Any], stack: StackConfig, samples: range
-) -> Generator[None, None, dict[str, Measured]]:
-    """All quantities of a run of samples, per wiring."""
+    config: Mapping[str, Any], stack: StackConfig, wirings: Sequence[str], samples: range
+) -> Generator[None, None, dict[tuple[str, str], Array]]:
+    """All quantities of a run of samples, per wiring and quantity."""
     layers = Layers(stack, config["seed"], samples)
     x0 = draw_inputs(stack, config["seed"], samples)
-    courses = {w: course(config, (w, stack.depth), stack, samples, x0) for w in config["wiring"]}
+    courses = {w: course(config, (w, stack.depth), stack, samples, x0) for w in wirings}
     walks = {w: Walk(WIRINGS[w], of.start, stack.depth) for w, of in courses.items()}
     for index in range(2 * stack.depth):
         matrices = yield from layers.matrices(index)
         for w, walk in walks.items():
             yield from walk.through(courses[w].next(matrices), matrices, ends_layer=index % 2 == 1)
-    found = {}
+    found: dict[tuple[str, str], Array] = {}
     for w, walk in walks.items():
         measured = walk.measured()
         yield
         measured["begins"] = yield from groups(walk, layers)
         measured["effective_depth"] = measured["begins"].sum(1)
-        found[w] = measured
+        found |= {(w, name): measured[name] for name in MEASURED}
     return found
-
-
-def _a_few_first(runs: Iterator[range]) -> Iterator[range]:
-    """The same runs, but the first in two: all stacks with a layer merged take their time, and a
-    reader wants to see something soon."""
-    first = next(runs)
-    few = min(FEW, len(first))
-    yield first[:few]
-    if few < len(first):
-        yield first[few:]
-    yield from runs
 
 
 class Walk:
@@ -228,22 +211,22 @@ def _grouped(walk: Walk, layers: Layers, begins: Array, first: int) -> Generator
     return state
 
 
-def _result(config: dict[str, Any], values: Mapping[str, Measured]) -> Result:
+def _result(config: dict[str, Any], values: Mapping[tuple[str, str], Array]) -> Result:
     quantity, depth = config["quantity"], config["depth"]
     rows = depth - 1 if quantity == "merge" else depth
     columns: dict[str, list[Any]] = {"layer": list(range(rows))}
     summary: dict[str, Any] = {"pairs": {}, "effective_depth": {}}
-    for w, measured in values.items():
-        columns |= spread(w, measured[quantity][:, :rows])
+    for w in config["wiring"]:
+        columns |= spread(w, values[w, quantity][:, :rows])
         if theory.has_curve(w, config["attention"]) and quantity in CURVES:
             columns[f"{w}_theory"] = CURVES[quantity](w, depth, config["ff"], config["tokens"])
         for name in ("pairs", "effective_depth"):
             summary[name][w] = {
-                "mean": float(measured[name].mean()),
-                "se": float(standard_error(measured[name])),
+                "mean": float(values[w, name].mean()),
+                "se": float(standard_error(values[w, name])),
             }
-    summary["groups"] = {w: _sizes(measured["begins"][0]) for w, measured in values.items()}
-    done = len(next(iter(values.values()))["pairs"])
+    summary["groups"] = {w: _sizes(values[w, "begins"][0]) for w in config["wiring"]}
+    done = len(next(iter(values.values())))
     return Result("depth", config, columns, {"seeds": done, **summary}, done, config["seeds"])
 
 
@@ -251,17 +234,3 @@ def _sizes(begins: Array) -> list[int]:
     """1 where a group begins → how many layers each group has."""
     places = [*np.flatnonzero(begins).tolist(), len(begins)]
     return [end - start for start, end in pairwise(places)]
-
-
-_kept: dict[tuple[Any, ...], Measured] = {}  # complete answers: all quantities come from one pass
-
-
-def _key(config: Mapping[str, Any], wiring: str) -> tuple[Any, ...]:
-    others = (value for name, value in config.items() if name not in ("wiring", "quantity"))
-    return wiring, *others
-
-
-def _keep(key: tuple[Any, ...], measured: Measured) -> None:
-    _kept[key] = measured
-    if len(_kept) > 16:
-        del _kept[next(iter(_kept))]

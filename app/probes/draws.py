@@ -29,6 +29,7 @@ from app.nn.stack import (
 )
 from app.nn.tensor import Array, Tensor
 from app.nn.wirings import WIRINGS
+from app.probes.weights import first_sample
 
 # A wiring, and the N of the stack it goes through.
 Lane = tuple[str, int]
@@ -163,13 +164,24 @@ def drawn_sublayers(
     """
     sublayers = stack.sublayers
     memory = np.empty(len(samples) * max(sublayer.size for sublayer in sublayers))
+    first = first_sample(stack, seed, samples, purpose)
     for layer in range(stack.depth):
-        drawing = generators(seed, samples, layer, purpose)
+        kept = first.layer(layer) if first else None
+        drawing = [] if kept else generators(seed, samples, layer, purpose)
+        to_keep: list[list[Array]] | None = [] if first and first.wants(layer) else None
         for place, sublayer in enumerate(sublayers):
             matrices = empty_matrices(sublayer, len(samples), memory)
-            for _ in fill(matrices, drawing):
-                yield None
+            if kept:
+                for matrix, known in zip(matrices, kept[place], strict=True):
+                    np.copyto(matrix, known)
+            else:
+                for _ in fill(matrices, drawing):
+                    yield None
+                if to_keep is not None:
+                    to_keep.append([matrix.copy() for matrix in matrices])
             yield Drawn(layer, len(sublayers) * layer + place, sublayer, matrices)
+        if first and to_keep and first.wants(layer):
+            first.add(to_keep)
 
 
 KEPT = 40 * 2**20  # bytes that the matrices of a run may take together
@@ -191,6 +203,7 @@ class Layers:
         self._memory = None if self._keeps else np.empty(len(samples) * largest)
         self._next = -1  # the sublayer that the generators have come to
         self._drawing: list[np.random.Generator] = []
+        self._first = first_sample(stack, seed, samples, Purpose.WEIGHTS)
 
     def matrices(self, index: int) -> Generator[None, None, list[Array]]:
         """Those of the sublayer of an index, (samples, m, n) each; pauses while it draws. They are
@@ -198,6 +211,9 @@ class Layers:
         if index in self._held:
             return self._held[index]
         layer, place = divmod(index, len(self.sublayers))
+        known = self._first.layer(layer) if self._first else None
+        if known:
+            return known[place]
         if place == 0 or index != self._next:
             self._drawing = generators(self._seed, self._samples, layer, Purpose.WEIGHTS)
             self._next = index - place
@@ -210,6 +226,9 @@ class Layers:
                 self._held.clear()
             self._held[self._next] = matrices
             self._next += 1
+        whole = self._keeps and place == len(self.sublayers) - 1
+        if whole and self._first and self._first.wants(layer):
+            self._first.add([self._held[each] for each in range(index - place, index + 1)])
         return self._held[index]
 
 
@@ -218,14 +237,14 @@ def kept_bytes(stack: StackConfig, samples: int) -> int:
     return 8 * samples * stack.depth * sum(sublayer.size for sublayer in stack.sublayers)
 
 
-def runs_to_keep(config: Mapping[str, Any], stack: StackConfig) -> Iterator[range]:
-    """Samples 0 … seeds − 1 in runs whose matrices and states of all wirings are kept, or one by
-    one where not even one sample's are."""
+def runs_to_keep(config: Mapping[str, Any], stack: StackConfig, start: int) -> Iterator[range]:
+    """Samples start … seeds − 1 in runs whose matrices and states of all wirings are kept, or one
+    by one where not even one sample's are."""
     sublayers = stack.depth * len(stack.sublayers)
     streams = sum(WIRINGS[wiring].streams for wiring in config["wiring"])
     states = 8 * streams * sublayers * stack.tokens * stack.width
     size = max(1, KEPT // (kept_bytes(stack, 1) + 2 * states))
-    for samples in runs(stack, 0, config["seeds"]):
+    for samples in runs(stack, start, config["seeds"]):
         for first in range(samples.start, samples.stop, size):
             yield range(first, min(first + size, samples.stop))
 

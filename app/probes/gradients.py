@@ -37,6 +37,7 @@ from app.probes.draws import (
 )
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
+from app.probes.seeds import keys_of, seed_by_seed
 from app.probes.statistics import slopes, spread, standard_error
 
 _COMMON = ("width", "ff", "attention", "tokens", "seed", "seeds", "loss", "matrix")
@@ -63,12 +64,21 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
-    values: dict[str, Array] = {}
-    for samples in runs_to_keep(config, stack):
-        norms = yield from gradient_norms(config, stack, samples, config["matrix"])
-        for w, of in norms.items():
-            values[w] = np.concatenate([values.get(w, of.matrix[:0]), of.matrix])
-        yield _profile(config, values)
+    for norms in seed_by_seed(
+        keys_of("gradients", config, config["wiring"]),
+        config["seeds"],
+        lambda start: runs_to_keep(config, stack, start),
+        lambda wirings, samples: matrix_norms({**config, "wiring": wirings}, stack, samples),
+    ):
+        yield None if norms is None else _profile(config, norms)
+
+
+def matrix_norms(
+    config: Mapping[str, Any], stack: StackConfig, samples: range
+) -> Generator[None, None, dict[str, Array]]:
+    """‖∂L/∂W‖ in every layer, (samples, N) per wiring."""
+    norms = yield from gradient_norms(config, stack, samples, config["matrix"])
+    return {w: of.matrix for w, of in norms.items()}
 
 
 def _profile(config: dict[str, Any], values: dict[str, Array]) -> Result:
@@ -117,20 +127,20 @@ def measure_last(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, LAST_TAKES)
     stack = stack_config(config, max(config["depths"]))
-    values: dict[Lane, Array] = {}
-    for samples in runs(stack, 0, config["seeds"]):
-        fresh = yield from _last_layers(config, stack, samples)
-        values = {
-            lane: np.concatenate([values.get(lane, of[:0]), of]) for lane, of in fresh.items()
-        }
-        yield _against_depth(config, at_depths(config, values, config["depths"]))
+    for norms in seed_by_seed(
+        keys_of("last_layer", config, config["wiring"]),
+        config["seeds"],
+        lambda start: runs(stack, start, config["seeds"]),
+        lambda wirings, samples: _last_layers({**config, "wiring": wirings}, stack, samples),
+    ):
+        yield None if norms is None else _against_depth(config, norms)
 
 
 def _last_layers(
     config: Mapping[str, Any], stack: StackConfig, samples: range
-) -> Generator[None, None, dict[Lane, Array]]:
+) -> Generator[None, None, dict[str, Array]]:
     """‖∂L/∂W‖ of the last layer of the stack cut off after each of its layers in `depths`:
-    (samples, N) per lane, NaN at other depths."""
+    (samples, depths) per wiring."""
     courses = yield from begun(config, lanes(config, config["depths"]), stack, samples)
     ends = {
         lane: {lane[1]} if is_another_for_every_depth(config, lane[0]) else set(config["depths"])
@@ -162,7 +172,7 @@ def _last_layers(
                 norm = yield from layer.norm_by_matrix(loss, held, wanted, position)
                 index = drawn.index - len(stack.sublayers) + 1 + wanted
                 norms[lane][:, drawn.layer] = norm / matrix_scale(lane, stack, index, position)
-    return norms
+    return at_depths(config, norms, config["depths"])
 
 
 class _Layer:

@@ -19,6 +19,7 @@ from app.probes.backward import length
 from app.probes.draws import course, drawn_sublayers, runs, stack_config
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
+from app.probes.seeds import keys_of, seed_by_seed
 from app.probes.statistics import spread
 
 TAKES = narrowed(
@@ -38,11 +39,13 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
-    values: dict[str, Array] = {}
-    for samples in runs(stack, 0, config["seeds"]):
-        fresh = yield from _compared(config, stack, samples)
-        values = {w: np.concatenate([values.get(w, of[:0]), of]) for w, of in fresh.items()}
-        yield _result(config, values)
+    for values in seed_by_seed(
+        keys_of("neighbours", config, config["wiring"], "quantity"),
+        config["seeds"],
+        lambda start: runs(stack, start, config["seeds"]),
+        lambda wirings, samples: _compared({**config, "wiring": wirings}, stack, samples),
+    ):
+        yield None if values is None else _result(config, values)
 
 
 def change(before: Array, after: Array) -> Array:
@@ -81,13 +84,12 @@ CURVES: dict[str, Callable[[str, int, int, int], list[float]]] = {
 def _compared(
     config: Mapping[str, Any], stack: StackConfig, samples: range
 ) -> Generator[None, None, dict[str, Array]]:
-    """The quantity from each layer to the next: (samples, N) per wiring."""
-    quantity = QUANTITIES[config["quantity"]]
+    """All quantities from each layer to the next: (samples, N, quantities) per wiring."""
     x0 = draw_inputs(stack, config["seed"], samples)
     courses = {w: course(config, (w, stack.depth), stack, samples, x0) for w in config["wiring"]}
     states = {w: of.start for w, of in courses.items()}
     before = dict(states)
-    found = {w: np.empty((len(samples), stack.depth)) for w in courses}
+    found = {w: np.empty((len(samples), stack.depth, len(QUANTITIES))) for w in courses}
     for drawn in drawn_sublayers(stack, config["seed"], samples):
         yield
         if drawn is None:
@@ -95,7 +97,8 @@ def _compared(
         for w, of in courses.items():
             states[w] = of.next(drawn.matrices)(states[w], drawn.matrices)
             if drawn.ends_layer:
-                found[w][:, drawn.layer] = quantity(before[w], states[w])
+                for place, quantity in enumerate(QUANTITIES.values()):
+                    found[w][:, drawn.layer, place] = quantity(before[w], states[w])
                 before[w] = states[w]
             yield
     return dict(found)
@@ -105,7 +108,7 @@ def _result(config: dict[str, Any], values: Mapping[str, Array]) -> Result:
     depth, quantity = config["depth"], config["quantity"]
     columns: dict[str, list[Any]] = {"layer": list(range(depth))}
     for w, measured in values.items():
-        columns |= spread(w, measured)
+        columns |= spread(w, measured[..., list(QUANTITIES).index(quantity)])
         if theory.has_curve(w, config["attention"]):
             columns[f"{w}_theory"] = CURVES[quantity](w, depth, config["ff"], config["tokens"])
     done = len(next(iter(values.values())))

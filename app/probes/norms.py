@@ -17,6 +17,7 @@ from app.probes import theory
 from app.probes.draws import advance, course, drawn_sublayers, runs, stack_config
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
+from app.probes.seeds import keys_of, seed_by_seed
 from app.probes.statistics import spread
 
 TAKES = narrowed(
@@ -38,11 +39,13 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
-    values: dict[str, Array] = {}
-    for samples in runs(stack, 0, config["seeds"]):
-        fresh = yield from _squares(config, stack, samples)
-        values = {w: np.concatenate([values.get(w, of[:0]), of]) for w, of in fresh.items()}
-        yield _result(config, values)
+    for squares in seed_by_seed(
+        keys_of("norms", config, config["wiring"]),
+        config["seeds"],
+        lambda start: runs(stack, start, config["seeds"]),
+        lambda wirings, samples: _squares({**config, "wiring": wirings}, stack, samples),
+    ):
+        yield None if squares is None else _result(config, squares)
 
 
 def _squares(

@@ -34,6 +34,7 @@ from app.probes.draws import (
 )
 from app.probes.options import validated
 from app.probes.result import Result
+from app.probes.seeds import keys_of, seed_by_seed
 from app.probes.statistics import fits, paired_ratio, paired_ratio_of_geomeans, spread
 
 ESTIMATE_TAKES = ("wiring", "depths", "width", "ff", "attention", "tokens", "seed", "seeds")
@@ -78,17 +79,19 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, MEASURE_TAKES)
     stack = stack_config(config, max(config["depths"]))
-    values: dict[Lane, Array] = {}
-    for samples in runs(stack, 0, config["seeds"]):
-        fresh = yield from perturbed(config, stack, samples)
-        values = {w: np.concatenate([values.get(w, of[:0]), of]) for w, of in fresh.items()}
-        yield answer("sensitivity", config, at_depths(config, values, config["depths"]))
+    for values in seed_by_seed(
+        keys_of("sensitivity", config, config["wiring"]),
+        config["seeds"],
+        lambda start: runs(stack, start, config["seeds"]),
+        lambda wirings, samples: perturbed({**config, "wiring": wirings}, stack, samples),
+    ):
+        yield None if values is None else answer("sensitivity", config, values)
 
 
 def perturbed(
     config: Mapping[str, Any], stack: StackConfig, samples: range
-) -> Generator[None, None, dict[Lane, Array]]:
-    """‖ΔF‖²/‖F‖²/δ² of the stack cut off after each of its layers: (samples, N) per lane."""
+) -> Generator[None, None, dict[str, Array]]:
+    """‖ΔF‖²/‖F‖²/δ² of stacks of each of the `depths`: (samples, depths) per wiring."""
     seed, change = config["seed"], config["change"]
     x0 = draw_inputs(stack, seed, samples)
     courses = {
@@ -116,7 +119,7 @@ def perturbed(
                 before, after = (output(WIRINGS[lane[0]], x[lane]) for x in (clean, disturbed))
                 values[lane][:, drawn.layer] = _relative_change(before, after) / change**2
             yield
-    return values
+    return at_depths(config, values, config["depths"])
 
 
 def _relative_change(before: Array, after: Array) -> Array:

@@ -3,18 +3,18 @@ how its gradients are spread over the layers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from app.nn.tensor import Array
 from app.nn.wirings import BASE
-from app.probes.backward import gradient_norms
-from app.probes.draws import Lane, at_depths, runs_to_keep, stack_config
-from app.probes.gradients import mean_and_error
+from app.probes.draws import runs_to_keep, stack_config
+from app.probes.gradients import matrix_norms, mean_and_error
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
+from app.probes.seeds import keys_of, seed_by_seed
 from app.probes.sensitivity import answer, perturbed
 from app.probes.statistics import slopes
 
@@ -42,20 +42,26 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, TAKES)
     deepest, profiled = (stack_config(config, n) for n in (max(config["depths"]), config["depth"]))
-    values: dict[Lane, Array] = {}
-    norms: dict[str, Array] = {}
-    for samples in runs_to_keep(config, profiled):
-        moved = yield from perturbed(config, deepest, samples)
-        values = {
-            lane: np.concatenate([values.get(lane, of[:0]), of]) for lane, of in moved.items()
-        }
-        fresh = yield from gradient_norms(config, profiled, samples, config["matrix"])
-        for w, of in fresh.items():
-            norms[w] = np.concatenate([norms.get(w, of.matrix[:0]), of.matrix])
-        yield _result(config, at_depths(config, values, config["depths"]), norms)
+
+    def measured(wirings: Sequence[str], samples: range) -> Generator[None, None, dict[str, Array]]:
+        asked = {**config, "wiring": wirings}
+        moved = yield from perturbed(asked, deepest, samples)
+        norms = yield from matrix_norms(asked, profiled, samples)
+        return {w: np.concatenate([moved[w], norms[w]], axis=1) for w in wirings}
+
+    for values in seed_by_seed(
+        keys_of("wirings", config, config["wiring"]),
+        config["seeds"],
+        lambda start: runs_to_keep(config, profiled, start),
+        measured,
+    ):
+        yield None if values is None else _result(config, values)
 
 
-def _result(config: dict[str, Any], values: dict[str, Array], norms: dict[str, Array]) -> Result:
+def _result(config: dict[str, Any], measured: Mapping[str, Array]) -> Result:
+    rows = len(config["depths"])
+    values = {w: of[:, :rows] for w, of in measured.items()}
+    norms = {w: of[:, rows:] for w, of in measured.items()}
     result = answer("wirings", config, values)
     if len(config["depths"]) > 1:
         result.summary["exponent"] = {

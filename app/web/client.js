@@ -32,7 +32,6 @@ import { fromWorker } from "./protocol.js";
  */
 
 const UNDOING = ["stop", "reset"]; // with nothing begun there is nothing for them to do
-const OVERTAKE = 25; // milliseconds that a value may still be worked on once there is a newer one
 const STOP_PATIENCE = 1000; // milliseconds for Stop to be answered before the worker is ended
 
 export class Client {
@@ -171,8 +170,8 @@ export class Client {
 }
 
 /**
- * One experiment's talk with the worker. The newest values win: they wait for the answer to those before,
- * which may well be a moment away, but not for long.
+ * One experiment's talk with the worker. The newest values win: they wait until it has turned to those before,
+ * not until these are computed; so only the newest ever waits, however slow the worker and fast the hand.
  */
 export class Session {
   #seq = 0;
@@ -185,8 +184,7 @@ export class Session {
   #presses = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #patience;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #overtaking;
+  #heard = false; // whether Python has turned to the values that are unanswered
   #stopping = 0;
   /** Files that have not come yet. @type {"wanted" | "asked" | null} */
   #exporting = null;
@@ -224,7 +222,6 @@ export class Session {
     if (this.#exporting) this.#exporting = "wanted";
     this.#seq = 0; // the next worker's session counts anew
     clearTimeout(this.#patience);
-    this.#endWait();
   }
 
   /** @param {State} state  all options */
@@ -232,8 +229,7 @@ export class Session {
     this.what.state = { ...state };
     this.#changed = true;
     if (!this.#open) return;
-    if (this.#unanswered === null) this.#sendState();
-    else this.#overtaking ??= setTimeout(() => this.#sendState(), OVERTAKE);
+    if (this.#unanswered === null || this.#heard) this.#sendState();
   }
 
   /** Before Python is up the last press is kept; Stop and Reset take it back. @param {string} action */
@@ -279,6 +275,8 @@ export class Session {
       this.handlers.parts(message.parts);
     } else if (message.type === "state") {
       this.handlers.state(message, message.seq === this.#seq && !this.#changed);
+      this.#heard = this.#unanswered !== null && message.seq >= this.#unanswered;
+      if (this.#heard && this.#changed) this.#sendState();
     } else if (message.type === "answer") {
       if (message.seq >= this.#stopping) clearTimeout(this.#patience);
       if (message.seq !== this.#unanswered) return;
@@ -303,15 +301,10 @@ export class Session {
   }
 
   #sendState() {
-    this.#endWait();
     this.#changed = false;
+    this.#heard = false;
     this.#unanswered = ++this.#seq;
     this.client.send({ type: "set", session: this.name, seq: this.#seq, state: this.what.state });
-  }
-
-  #endWait() {
-    clearTimeout(this.#overtaking);
-    this.#overtaking = undefined;
   }
 
   /** Once the worker knows the values that it is about. */

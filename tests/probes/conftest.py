@@ -2,10 +2,11 @@
 
 import pytest
 
-from app.probes import beta
+from app.probes import seeds
 
 
 def _last(generator):
+    seeds.forget()  # so that two answers that are compared are two computations
     answers = [answer for answer in generator if answer is not None]
     assert answers[-1].done == answers[-1].total
     return answers[-1]
@@ -15,12 +16,6 @@ def _last(generator):
 def last():
     """last(probe(config)): the complete Result."""
     return _last
-
-
-@pytest.fixture
-def nothing_kept(monkeypatch):
-    """β² of earlier runs is forgotten, so that a probe has to compute."""
-    monkeypatch.setattr(beta, "_kept", {})
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import pytest
 from app.nn.ops import layer_norm
 from app.nn.stack import StackConfig, draw_inputs, draw_layer
 from app.probes import beta, draws, theory
-from app.probes.sensitivity import estimate
 from app.probes.statistics import fits
 
 # Σβ² over 2N sublayers and its standard error; d = 128, d_ff = d, uniform, T = 5.
@@ -78,7 +77,6 @@ def test_each_sublayer_s_mean_lies_on_the_parameter_free_curve_at_large_width(la
 
 
 @pytest.mark.parametrize("attention", ["uniform", "softmax"])
-@pytest.mark.usefixtures("nothing_kept")
 def test_beta_is_its_definition_sublayer_by_sublayer(last, attention):
     """Written out without the wirings' table, one sample at a time."""
     config = {"depth": 3, "width": 32, "ff": 2, "attention": attention, "seeds": 3, "seed": 5}
@@ -122,40 +120,8 @@ def test_softmax_attention_has_no_curve(last):
     assert not [column for column in result.columns if column.endswith("_theory")]
 
 
-@pytest.mark.usefixtures("nothing_kept")
-def test_what_was_computed_once_is_not_computed_again(last, monkeypatch):
-    deep = last(beta.measure({"depth": 6, "width": 32, "seeds": 4}))
-
-    def forbidden(*_):
-        raise AssertionError("drawn again")
-
-    monkeypatch.setattr(beta, "drawn_sublayers", forbidden)
-    shallow = last(beta.measure({"depth": 2, "width": 32, "seeds": 4}))
-    assert shallow.columns["pre_ln"] == deep.columns["pre_ln"][:4]
-    fewer = last(beta.measure({"depth": 6, "width": 32, "seeds": 3, "wiring": "pre_ln"}))
-    assert fewer.done == 3
-    last(estimate({"depths": "1-6", "width": 32, "seeds": 4}))
-    for different in ({"seed": 1}, {"width": 48}, {"tokens": 6}, {"ff": 2}, {"depth": 7}):
-        with pytest.raises(AssertionError, match="drawn again"):
-            last(beta.measure({"depth": 6, "width": 32, "seeds": 4, **different}))
-
-
-@pytest.mark.usefixtures("nothing_kept")
-def test_a_run_that_was_broken_off_is_taken_up_where_it_stopped(last, monkeypatch):
-    config = {"depth": 3, "width": 32, "seeds": 7}
-    whole = last(beta.measure(config))
-    beta._kept.clear()
-    monkeypatch.setattr(draws, "RUN", 2 * 3 * 32 * 32)  # runs of two seeds
-    for answer in beta.measure(config):
-        if answer is not None and answer.done == 4:
-            break
-    assert last(beta.measure(config)).columns == whole.columns
-
-
-@pytest.mark.usefixtures("nothing_kept")
 def test_how_many_seeds_go_together_changes_no_digit(last, monkeypatch):
     config = {"depth": 3, "width": 80, "seeds": 5, "attention": "softmax"}
     together = last(beta.measure(config))
-    beta._kept.clear()
     monkeypatch.setattr(draws, "RUN", 1)
     assert last(beta.measure(config)) == together

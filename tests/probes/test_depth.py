@@ -7,13 +7,7 @@ import pytest
 
 from app.nn.ops import layer_norm
 from app.nn.stack import StackConfig, draw_inputs, draw_layer
-from app.probes import depth
 from app.probes.depth import measure
-
-
-@pytest.fixture(autouse=True)
-def nothing_measured_before(monkeypatch):
-    monkeypatch.setattr(depth, "_kept", {})
 
 
 def branches(config, sample):
@@ -183,11 +177,3 @@ def default(last):
         quantity: last(measure({"quantity": quantity, "seeds": 24}))
         for quantity in ("change", "cosine", "merge")
     }
-
-
-def test_another_quantity_is_not_computed_again(last, monkeypatch):
-    last(measure(SMALL))
-    monkeypatch.setattr(depth, "_measured", None)
-    assert last(measure({**SMALL, "quantity": "drop"})).done == 2
-    with pytest.raises(TypeError):
-        last(measure({**SMALL, "seeds": 3}))

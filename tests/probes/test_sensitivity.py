@@ -201,12 +201,10 @@ def test_the_value_is_a_mean_square_over_the_change_s_square(last, wiring):
 @pytest.mark.parametrize(
     ("wiring", "attention"), [(w, a) for w, row in WIRINGS.items() for a in row.attentions]
 )
-@pytest.mark.usefixtures("nothing_kept")
 def test_one_pass_of_the_deepest_holds_all_shallower_ones(
     last, monkeypatch, wiring, probe, attention
 ):
     """Or, where the wiring depends on N, a pass for each of them does."""
-    monkeypatch.setattr(sensitivity.beta, "_keep", lambda *_: None)
     config = {"wiring": wiring, "width": 32, "seeds": 3, "attention": attention}
     together = last(probe({**config, "depths": (1, 2, 5)})).columns[wiring]
     separate = [last(probe({**config, "depths": n})).columns[wiring][0] for n in (1, 2, 5)]
@@ -242,17 +240,14 @@ def test_another_seed_gives_another_answer_and_the_same_seed_the_same(last):
 
 
 @pytest.mark.parametrize("probe", [measure, estimate])
-@pytest.mark.usefixtures("nothing_kept")
 def test_how_many_seeds_go_together_changes_no_digit(last, monkeypatch, probe):
     config = {"depths": (1, 3), "width": 80, "seeds": 5}
     together = last(probe(config))
-    sensitivity.beta._kept.clear()
     monkeypatch.setattr(draws, "RUN", 2 * 3 * 80 * 80)
     assert last(probe(config)) == together
 
 
 @pytest.mark.parametrize("probe", [measure, estimate])
-@pytest.mark.usefixtures("nothing_kept")
 def test_a_partial_answer_is_the_answer_over_the_first_seeds(last, monkeypatch, probe):
     monkeypatch.setattr(draws, "RUN", 2 * 3 * 32 * 32)  # runs of two seeds
     config = {"depths": (1, 2, 3), "width": 32, "seeds": 5}
@@ -266,7 +261,6 @@ def test_a_partial_answer_is_the_answer_over_the_first_seeds(last, monkeypatch, 
 
 
 @pytest.mark.parametrize("config", [{"width": 768, "ff": 4}, {"attention": "softmax", "ff": 2}])
-@pytest.mark.usefixtures("nothing_kept")
 def test_no_more_than_two_blocks_are_drawn_between_two_pauses(monkeypatch, config):
     drawn = 0
 
@@ -296,7 +290,6 @@ def test_no_more_than_two_blocks_are_drawn_between_two_pauses(monkeypatch, confi
     ],
 )
 @pytest.mark.parametrize("probe", [measure, estimate])
-@pytest.mark.usefixtures("nothing_kept")
 def test_a_probe_stays_within_64_megabytes(last, probe, config):
     tracemalloc.start()
     last(probe(config))

@@ -7,7 +7,17 @@ import pytest
 
 from app.nn import ops
 from app.nn.stack import BLOCK, StackConfig, draw_layer
-from app.probes import attenuation, depth, draws, gradients, jacobian, norms, sensitivity, wirings
+from app.probes import (
+    attenuation,
+    depth,
+    draws,
+    gradients,
+    jacobian,
+    norms,
+    sensitivity,
+    weights,
+    wirings,
+)
 from app.probes.draws import Layers
 from app.probes.options import PRODUCT
 
@@ -31,11 +41,6 @@ PROBES = {
 STACKS = {name: of for name, of in PROBES.items() if name != "jacobian"}
 
 
-@pytest.fixture(autouse=True)
-def nothing_measured_before(monkeypatch):
-    monkeypatch.setattr(depth, "_kept", {})
-
-
 def each(probes):
     return pytest.mark.parametrize(("probe", "config"), probes.values(), ids=probes)
 
@@ -52,7 +57,6 @@ def test_the_same_config_gives_the_same_digits_and_another_seed_others(last, pro
 @pytest.mark.parametrize("size", [1, 2 * 12 * 32 * 32])
 def test_how_many_seeds_go_together_changes_no_digit(last, monkeypatch, probe, config, size):
     together = last(probe(config))
-    depth._kept.clear()
     monkeypatch.setattr(draws, "RUN", size)
     assert last(probe(config)) == together
 
@@ -60,7 +64,6 @@ def test_how_many_seeds_go_together_changes_no_digit(last, monkeypatch, probe, c
 @each(STACKS)
 def test_whether_layers_are_kept_or_drawn_again_changes_no_digit(last, monkeypatch, probe, config):
     kept = last(probe(config))
-    depth._kept.clear()
     monkeypatch.setattr(draws, "KEPT", 0)
     assert last(probe(config)) == kept
 
@@ -70,7 +73,6 @@ def test_a_partial_answer_is_the_answer_over_the_first_seeds(last, monkeypatch, 
     monkeypatch.setattr(draws, "RUN", 1)
     partial = [answer for answer in probe(config) if answer is not None]
     assert [answer.done for answer in partial] == [1, 2, 3, 4, 5]
-    depth._kept.clear()
     for answer in partial[1:]:
         alone = last(probe({**config, "seeds": answer.done}))
         np.testing.assert_equal(answer.columns, alone.columns)
@@ -148,7 +150,6 @@ def test_no_more_is_multiplied_between_two_pauses_than_a_time_slice_holds(
 def test_how_many_changed_stacks_go_together_changes_no_digit(last, monkeypatch):
     config = {"depth": 5, "width": 80, "seeds": 3, "quantity": "drop", "attention": "softmax"}
     together = last(depth.measure(config))
-    depth._kept.clear()
     monkeypatch.setattr(depth, "PART", 1)
     assert last(depth.measure(config)) == together
 
@@ -187,10 +188,13 @@ def test_the_largest_stack_stays_within_64_megabytes(last, probe):
     test_a_probe_stays_within_64_megabytes(last, probe, {**LARGE, "depth": 48, "tokens": 7})
 
 
+@pytest.mark.parametrize("first", [0, 2**14, 2**30])
 @pytest.mark.parametrize("kept", [0, 2**30])
-def test_layers_come_in_any_order_and_again(monkeypatch, kept):
+@pytest.mark.parametrize("samples", [range(1), range(2)], ids=["one", "two"])
+def test_layers_come_in_any_order_and_again(monkeypatch, samples, kept, first):
     monkeypatch.setattr(draws, "KEPT", kept)
-    stack, samples = StackConfig(3, 16, attention="softmax"), range(2)
+    monkeypatch.setattr(weights, "KEPT", first)
+    stack = StackConfig(3, 16, attention="softmax")
     layers = Layers(stack, 5, samples)
     for index in (0, 1, 2, 3, 5, 4, 4, 5, 1, 0, 3):
         drawing = layers.matrices(index)

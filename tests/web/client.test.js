@@ -124,15 +124,31 @@ test("of fifty values one goes at once, and after its answer only the last", () 
 test("a value that takes long is overtaken by the newest one, whose answer alone counts", () => {
   const { session, name } = opened();
   nowLive(wires[0], name);
+  const sent = () => wires[0].of("set").map((set) => set.state.depth);
   for (const depth of ["1", "2", "3"]) session.set({ depth });
-  mock.timers.tick(50);
-  assert.deepEqual(wires[0].of("set").map((set) => set.state.depth), ["1", "3"]);
+  wires[0].say(state(name, 0, "ready")); // of what was before
+  assert.deepEqual(sent(), ["1"]);
+  wires[0].say(state(name, 1, "computing"));
+  assert.deepEqual(sent(), ["1", "3"]);
   wires[0].say({ type: "answer", session: name, seq: 1 });
   assert.ok(!session.settled);
   wires[0].say({ type: "answer", session: name, seq: 2 });
   assert.ok(session.settled);
-  mock.timers.tick(50);
-  assert.equal(wires[0].of("set").length, 2);
+  assert.equal(sent().length, 2);
+});
+
+test("a newer value goes at once where Python is at work on the one before", () => {
+  const { session, name } = opened();
+  nowLive(wires[0], name);
+  const sent = () => wires[0].of("set").map((set) => set.state.depth);
+  session.set({ depth: "1" });
+  wires[0].say(state(name, 1, "computing"));
+  session.set({ depth: "2" });
+  session.set({ depth: "3" });
+  assert.deepEqual(sent(), ["1", "2"], "not before that one was heard");
+  wires[0].say(state(name, 2, "computing"));
+  assert.deepEqual(sent(), ["1", "2", "3"]);
+  assert.ok(!session.settled);
 });
 
 test("a state is the newest only when it answers the last values", () => {

@@ -1,0 +1,173 @@
+"""What is kept of each seed: nothing is measured twice, and no digit depends on what was before."""
+
+import numpy as np
+import pytest
+
+from app.probes import (
+    attenuation,
+    beta,
+    depth,
+    draws,
+    gradients,
+    neighbours,
+    norms,
+    seeds,
+    sensitivity,
+    wirings,
+)
+from app.probes.seeds import keys_of, seed_by_seed
+
+SMALL = {"width": 32, "wiring": "post_ln,pre_ln,admin"}
+PROBES = {
+    "beta": (beta.measure, {**SMALL, "depth": 3}),
+    "estimate": (sensitivity.estimate, {**SMALL, "depths": (1, 3)}),
+    "sensitivity": (sensitivity.measure, {**SMALL, "depths": (1, 3)}),
+    "norms": (norms.measure, {**SMALL, "depth": 3}),
+    "neighbours": (neighbours.measure, {**SMALL, "depth": 3}),
+    "gradients": (gradients.measure, {**SMALL, "depth": 3}),
+    "last_layer": (gradients.measure_last, {**SMALL, "depths": (1, 3)}),
+    "attenuation": (attenuation.measure, {**SMALL, "depth": 3}),
+    "depth": (depth.measure, {**SMALL, "depth": 4}),
+    "wirings": (wirings.measure, {**SMALL, "depths": (1, 3), "depth": 2}),
+}
+each = pytest.mark.parametrize(("probe", "config"), PROBES.values(), ids=PROBES)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """A list that grows with every number drawn from here on."""
+    numbers = []
+
+    class Counting(np.random.Generator):
+        def standard_normal(self, *arguments, **keywords):
+            drawn = super().standard_normal(*arguments, **keywords)
+            numbers.append(drawn.size)
+            return drawn
+
+    monkeypatch.setattr("app.nn.stack.np.random.Generator", Counting)
+    return numbers
+
+
+def answers(probe, config, count):
+    return [answer for answer in probe({**config, "seeds": count}) if answer is not None]
+
+
+@each
+def test_fewer_seeds_are_the_first_of_more(last, drawn, probe, config):
+    alone = last(probe({**config, "seeds": 3}))
+    answers(probe, config, 5)
+    drawn.clear()
+    (fewer,) = probe({**config, "seeds": 3})
+    np.testing.assert_equal(fewer, alone)
+    assert not drawn
+
+
+@each
+def test_more_seeds_go_on_where_fewer_ended(last, probe, config):
+    alone = last(probe({**config, "seeds": 5}))
+    seeds.forget()
+    answers(probe, config, 3)
+    first, *_, whole = answers(probe, config, 5)
+    assert (first.done, first.total) == (3, 5)
+    np.testing.assert_equal(whole, alone)
+
+
+@each
+def test_what_was_broken_off_is_taken_up_where_it_stopped(last, monkeypatch, probe, config):
+    monkeypatch.setattr(draws, "RUN", 1)  # seed by seed
+    alone = last(probe({**config, "seeds": 5}))
+    seeds.forget()
+    for answer in probe({**config, "seeds": 5}):
+        if answer is not None and answer.done == 2:
+            break
+    taken_up = answers(probe, config, 5)
+    assert [answer.done for answer in taken_up] == [2, 3, 4, 5]
+    np.testing.assert_equal(taken_up[-1], alone)
+
+
+@each
+def test_another_wiring_joins_those_that_are_known(last, drawn, probe, config):
+    alone = last(probe({**config, "seeds": 4}))
+    seeds.forget()
+    answers(probe, {**config, "wiring": "post_ln,pre_ln"}, 4)
+    np.testing.assert_equal(answers(probe, config, 4)[-1], alone)
+    drawn.clear()
+    last_but_one = answers(probe, {**config, "wiring": "pre_ln,admin"}, 4)
+    assert [answer.done for answer in last_but_one] == [4]
+    assert not drawn
+
+
+@each
+def test_another_config_is_measured_anew(last, drawn, probe, config):
+    answers(probe, config, 2)
+    for different in ({"seed": 1}, {"width": 48}, {"tokens": 6}, {"ff": 2}):
+        before = len(drawn)
+        anew = answers(probe, {**config, **different}, 2)[-1]
+        assert len(drawn) > before
+        np.testing.assert_equal(anew, last(probe({**config, **different, "seeds": 2})))
+
+
+@pytest.mark.parametrize(
+    ("probe", "quantities"),
+    [(depth.measure, ("merge", "drop", "cosine")), (neighbours.measure, ("change", "cosine"))],
+)
+def test_all_quantities_come_from_one_pass(last, drawn, probe, quantities):
+    config = {**SMALL, "depth": 3, "seeds": 3}
+    alone = [last(probe({**config, "quantity": quantity})) for quantity in quantities]
+    seeds.forget()
+    drawn.clear()
+    running = [probe({**config, "quantity": quantity}) for quantity in quantities]
+    found = [None] * len(running)
+    while any(answer is None or answer.done < 3 for answer in found):
+        behind = min(range(len(running)), key=lambda i: found[i].done if found[i] else 0)
+        found[behind] = next(running[behind]) or found[behind]
+    np.testing.assert_equal(found, alone)
+    together = sum(drawn)
+    drawn.clear()
+    last(probe({**config, "quantity": quantities[0]}))
+    assert together == sum(drawn)
+
+
+def test_only_so_much_is_kept_and_no_answer_depends_on_it(last, monkeypatch):
+    config = {**SMALL, "depth": 3, "seeds": 5}
+    alone = last(norms.measure(config))
+    monkeypatch.setattr(seeds, "KEPT", 1)
+    seeds.forget()
+    monkeypatch.setattr(draws, "RUN", 1)
+    np.testing.assert_equal(answers(norms.measure, config, 5)[-1], alone)
+    assert len(seeds._kept) == 1
+
+
+def test_names_that_know_more_wait_for_those_that_know_less():
+    asked = []
+
+    def measured(names, samples):
+        asked.append((list(names), samples))
+        yield None
+        return {name: np.array([[10.0 * i] for i in samples]) for name in names}
+
+    def runs(start):
+        yield range(start, min(start + 2, 5))
+
+    def run(names, count):
+        return list(seed_by_seed(keys_of("p", {}, names), count, runs, measured))
+
+    run("a", 3)
+    asked.clear()
+    *_, ab = run("ab", 5)
+    assert asked == [(["b"], range(2)), (["b"], range(2, 4)), (["a", "b"], range(4, 5))]
+    for of in ab.values():
+        assert of.tolist() == [[0.0], [10.0], [20.0], [30.0], [40.0]]
+
+
+@pytest.mark.parametrize("name", ["beta", "neighbours", "gradients", "last_layer", "attenuation"])
+def test_the_first_seed_s_weights_are_drawn_once(last, drawn, name):
+    probe, config = PROBES[name]
+    answers(probe, config, 1)
+    assert 32 * 32 in drawn  # one matrix
+    drawn.clear()
+    other = answers(probe, {**config, "tokens": 6}, 1)[-1]
+    assert 32 * 32 not in drawn
+    alone = last(probe({**config, "tokens": 6, "seeds": 1}))
+    np.testing.assert_equal(other.columns, alone.columns)
+    assert 32 * 32 in drawn
