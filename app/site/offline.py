@@ -11,12 +11,12 @@ from app.site.kept import digest, file_digest
 NAME = "offline.js"  # at the top of the site: there it may serve all pages
 
 
-def write(site: Path, assets: str, runtime: str) -> None:
-    """Write it for the finished folders `assets` and `runtime` below `site`."""
+def write(site: Path, assets: str, runtime: str, documents: str) -> None:
+    """Write it for the finished folders `assets`, `runtime` and `documents` below `site`."""
     source = (WEB / NAME).read_text(encoding="utf-8")
     files = {
         path.relative_to(site).as_posix(): file_digest(path)
-        for folder in (assets, runtime)
+        for folder in (assets, runtime, documents)
         for path in sorted((site / folder).rglob("*"))
         if path.is_file()
     }

@@ -3,6 +3,7 @@
     index.html, 404.html, <language>/index.html, <language>/notation/index.html …   (fronts.py)
     <language>/<slug>/index.html          a lesson
     <language>/<slug>/embed/index.html    the lesson's experiments alone, for frames in other pages
+    documents/<language>/<name>.<hash>.js what an experiment's figures and controls are painted from
 
 Links are relative and name `index.html`, so that a page works below any address and from `file://`.
 """
@@ -30,6 +31,7 @@ from app.site import fronts, offline
 from app.site.boards import board, shown_when
 from app.site.bundle import Runtime
 from app.site.environment import ROOT, Failure
+from app.site.kept import digest
 from app.site.node import MODULES, node
 from app.site.prerender import PrerenderError, prerender
 from app.site.thumbnails import thumbnail
@@ -39,6 +41,7 @@ from app.ui.strings import LANGUAGES, strings
 
 LESSONS = ROOT / "lessons"
 RUNTIME_NOTICES = "THIRD_PARTY.txt"
+DOCUMENTS = "documents/"
 
 
 @dataclass(frozen=True)
@@ -101,12 +104,12 @@ class Site:
         self.assets = asset_files.write(self.out, self.typeset.katex, notices)
         self.runtime_folder = f"runtime/{self.runtime.folder.name}/"
         shutil.copytree(self.runtime.folder, self.out / self.runtime_folder, dirs_exist_ok=True)
-        offline.write(self.out, self.assets.folder, self.runtime_folder)
         fronts.write(self)
         for language in LANGUAGES:
             for lesson in self.lessons:
                 self._lesson(lesson, language)
                 self._embed(lesson, language)
+        offline.write(self.out, self.assets.folder, self.runtime_folder, DOCUMENTS)
 
     # ------------------------------------------------------------------ pages
 
@@ -118,7 +121,7 @@ class Site:
             formulas=self.typeset,
             sources=self.sources,
             directives={
-                "experiment": lambda directive: self._experiment(directive, language),
+                "experiment": lambda directive: self._experiment(directive, language, root),
                 "formula": lambda directive: self._wiring_formula(directive, language),
             },
         )
@@ -141,7 +144,7 @@ class Site:
 
     def _embed(self, lesson: Lesson, language: str) -> None:
         document = lesson.texts[language]
-        shown = [d for d in document.directives if d.name == "experiment"]
+        shown = _shown(document)
         if not shown:
             return
         root = "../../../"
@@ -153,7 +156,9 @@ class Site:
             {
                 **document.meta,
                 "lesson": lesson.slug,
-                "experiments": [Markup(self._experiment(each, language, True)) for each in shown],
+                "experiments": [
+                    Markup(self._experiment(each, language, root, embedded=True)) for each in shown
+                ],
                 "config": _json(self._config(lesson, language, root)),
             },
         )
@@ -203,7 +208,9 @@ class Site:
 
     # ------------------------------------------------------------------ directives
 
-    def _experiment(self, directive: Directive, language: str, embedded: bool = False) -> str:
+    def _experiment(
+        self, directive: Directive, language: str, root: str, *, embedded: bool = False
+    ) -> str:
         """The experiment; its question is a heading below the one above it in the text."""
         heading = 2 if embedded else directive.level
         name = _only_argument(directive, EXPERIMENTS)
@@ -249,9 +256,27 @@ class Site:
             code=code.listings(
                 EXPERIMENTS[name], list(dict.fromkeys(it.wiring for it in shown.drawings))
             ),
-            document=_json(shown.stored),
+            document=root + self._document(name, language),
+            stored=_json({key: it for key, it in shown.stored.items() if key != "document"}),
             part={part: Markup(html) for part, html in shown.parts.items()},
         )
+
+    def _document(self, name: str, language: str) -> str:
+        """Write what the experiment is painted from, if it is not there; its path."""
+        document = json.dumps(
+            self.prerender(name, language).stored["document"],
+            ensure_ascii=False,
+            allow_nan=False,
+            separators=(",", ":"),
+        )
+        # Browsers read long JSON sooner as a string than as a literal.
+        literal = document.replace("\\", "\\\\").replace("'", "\\'")
+        script = f"document.currentScript.holds=JSON.parse('{literal}');\n"
+        path = f"{DOCUMENTS}{language}/{name}.{digest(script)[:12]}.js"
+        file = self.out / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(script, encoding="utf-8", newline="\n")
+        return path
 
     def _wiring_formula(self, directive: Directive, language: str) -> str:
         wiring = _only_argument(directive, diagram.DRAWN)
@@ -270,12 +295,14 @@ class Site:
         return [self.typeset(formula) for formula in wanted]
 
 
+def _shown(document: Document) -> list[Directive]:
+    return [directive for directive in document.directives if directive.name == "experiment"]
+
+
 def _check_experiments(document: Document) -> None:
     """An experiment's name is its address on the page, so it can stand there only once."""
     seen: set[str] = set()
-    for directive in document.directives:
-        if directive.name != "experiment":
-            continue
+    for directive in _shown(document):
         name = _only_argument(directive, EXPERIMENTS)
         if name in seen:
             raise TextError(

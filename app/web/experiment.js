@@ -19,7 +19,7 @@ import { say } from "./words.js";
  * @property {(state: State, strings: Strings) => string} settings  a state in words
  * @property {(slot: string) => any} figure  BokehJS' view of it
  *
- * @typedef {{document: unknown, roots: Record<string, string>, digest: string, touched: import("./protocol.js").Property[], state: State, options: Option[]}} Stored
+ * @typedef {{digest: string, touched: import("./protocol.js").Property[], state: State, options: Option[]}} Stored
  *
  * @typedef {object} Surroundings
  * @property {Strings} strings
@@ -53,7 +53,7 @@ export class Experiment {
     this.section = section;
     this.name = section.dataset.experiment ?? "";
     /** @type {Stored} */
-    this.stored = JSON.parse(section.querySelector("script[data-document]")?.textContent ?? "{}");
+    this.stored = JSON.parse(section.querySelector("script[data-stored]")?.textContent ?? "{}");
     this.surroundings = surroundings;
     /** @type {State} what the reader wants to see */
     this.state = { ...this.stored.state };

@@ -30,9 +30,19 @@
       sections.forEach(function (section) { section.remove(); });
       var main = document.querySelector("main");
       found.forEach(function (name) { if (main) main.appendChild(known[name]); });
+      fetchAhead(known[found[0]].dataset.document || "");
     }
     if (named.length === 0) note("none", "");
     else if (unknown.length > 0) note(found.length > 0 ? "some" : "all", unknown.join(", "));
+  }
+
+  /** What the first figures are painted from is fetched beside the scripts that paint them. */
+  function fetchAhead(/** @type {string} */ address) {
+    var link = document.createElement("link");
+    link.rel = "preload";
+    link.as = "script";
+    link.href = address;
+    document.head.appendChild(link);
   }
 
   function note(/** @type {string} */ key, /** @type {string} */ names) {

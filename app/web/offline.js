@@ -98,6 +98,7 @@
     if (!html.includes(`/${assets}`) && !html.includes(`"${assets}`)) return;
     if (python !== undefined && !python.endsWith(runtime)) return;
     await (await cache()).put(keyOf(path), again(answer, html));
+    await keepAll([...html.matchAll(/ data-document="([^"]*)"/g)].map((it) => pathOf(new URL(it[1], home + path).href)));
   }
 
   /** Names of this site's caches: this build's and older ones'. */

@@ -1,10 +1,13 @@
 /**
  * First paint and, after it, everything that touches a Bokeh document on the page.
  *
- * A classic deferred script, after BokehJS, controls.js and calm.js: it must work from `file://`, where
- * modules and `fetch` do not, and under a policy without inline scripts and `eval`. It knows nothing
- * of Python: the page's module (`page.js`) asks for a section by name and is handed a `Painted`, by
- * which it sets the controls, applies patches, and hears what the reader does.
+ * A classic deferred script, after BokehJS and calm.js: it must work from `file://`, where modules and
+ * `fetch` do not, and under a policy without inline scripts and `eval`. It knows nothing of Python: the
+ * page's module (`page.js`) asks for a section by name and is handed a `Painted`, by which it sets the
+ * controls, applies patches, and hears what the reader does.
+ *
+ * Figures come first, each in a task of its own; what only controls need (BokehJS' widgets, controls.js)
+ * is run after the first of them has been seen.
  *
  * Every section embeds a document of its own. Several documents may hold equal ids; nothing here
  * looks a model up except in its own document, and roots go to slots of their own section.
@@ -12,6 +15,8 @@
 
 /**
  * @typedef {Record<string, string>} State an option's name → its canonical text
+ *
+ * @typedef {Record<string, any>} Json
  *
  * @typedef {object} Stored what the builder (or Python) hands over for one experiment
  * @property {any} document Bokeh's JSON
@@ -51,6 +56,8 @@
   let turn = Promise.resolve();
   /** @type {Set<any>} view managers of what is painted now */
   const managers = new Set();
+  /** The scripts for controls, once they are asked for. @type {Promise<unknown> | null} */
+  let widgets = null;
 
   const near = new IntersectionObserver(
     (entries) => {
@@ -63,6 +70,8 @@
 
   page.normlab = { paint, scan };
   scan();
+  if (asksForNothing()) paintFirst();
+  addEventListener("load", () => setTimeout(() => loadWidgets().catch(() => {}))); // if nothing is near yet
   followScheme();
   followZoom();
   if (alone) document.documentElement.dataset.alone = ""; // no module will come: nothing that needs one is offered
@@ -92,6 +101,22 @@
     }
   }
 
+  /** The observer would wait for a frame without the figure. */
+  function paintFirst() {
+    const near = innerHeight + parseInt(NEAR);
+    for (const section of document.querySelectorAll("section[data-experiment]")) {
+      const { top, bottom } = section.getBoundingClientRect();
+      if (bottom < 0 || top > near) continue;
+      paintSection(/** @type {HTMLElement} */ (section)).catch(() => {});
+      return;
+    }
+  }
+
+  /** A link with a state has to be read first (`page.js`): figures of another one are marked as such. */
+  function asksForNothing() {
+    return [...new URLSearchParams(location.search).keys()].every((name) => name === "show");
+  }
+
   /**
    * @param {HTMLElement} section
    * @returns {Promise<Painted>}
@@ -100,7 +125,8 @@
     near.unobserve(section);
     let painting = paintings.get(section);
     if (painting === undefined) {
-      painting = turn.then(() => embedFirst(section));
+      const fetched = documentOf(section);
+      painting = turn.then(() => fetched).then((document) => embedFirst(section, document));
       turn = painting.then(nextTask, nextTask);
       paintings.set(section, painting);
       painting.catch((error) => {
@@ -116,19 +142,54 @@
     return new Promise((resolve) => setTimeout(resolve));
   }
 
+  /** Until what was painted has been seen, if anybody looks. @returns {Promise<void>} */
+  function seen() {
+    return new Promise((resolve) => {
+      requestAnimationFrame(() => setTimeout(resolve));
+      setTimeout(resolve, 100); // no frame comes in a hidden tab
+    });
+  }
+
+  /** Run what the page only fetches ahead (`data-late`). */
+  function loadWidgets() {
+    /** @type {NodeListOf<HTMLLinkElement>} */
+    const links = document.querySelectorAll("link[data-late]");
+    return (widgets ??= Promise.all([...links].map(({ href }) => load(href))));
+  }
+
   /**
-   * @param {HTMLElement} section
+   * A section's document is a file of its own, fetched when it is near: a script, for `file://` knows no other way.
+   * @param {HTMLElement} section @returns {Promise<Json>}
+   */
+  async function documentOf(section) {
+    const script = await load(new URL(section.dataset.document ?? "", document.baseURI).href);
+    script.remove();
+    return /** @type {any} */ (script).holds;
+  }
+
+  /** Scripts run in the order in which they are asked for. @param {string} address @returns {Promise<HTMLScriptElement>} */
+  function load(address) {
+    return new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = address;
+      script.async = false;
+      script.onload = () => resolve(script);
+      script.onerror = () => reject(new Error(`${address} could not be loaded.`));
+      document.head.append(script);
+    });
+  }
+
+  /**
+   * @param {HTMLElement} section @param {Json} document
    * @returns {Promise<Painted>}
    */
-  async function embedFirst(section) {
-    const script = section.querySelector("script[data-document]");
-    if (script === null) throw new Error("The section holds no document.");
+  async function embedFirst(section, document) {
     if (page.Bokeh === undefined) throw new Error("BokehJS has not been loaded.");
-    const stored = /** @type {Stored} */ (JSON.parse(script.textContent ?? ""));
+    const script = section.querySelector("script[data-stored]");
+    const stored = /** @type {Stored} */ ({ ...JSON.parse(script?.textContent ?? ""), document });
     const painted = new PaintedSection(section);
-    if (!section.isConnected) return painted; // its page has been left before its turn came
-    await painted.embed(stored);
-    section.dataset.painted = "done";
+    await painted.embed(stored, seen);
+    if (section.isConnected) section.dataset.painted = "done";
     return painted;
   }
 
@@ -172,33 +233,44 @@
       section.addEventListener("click", (event) => this.clicked(event));
     }
 
-    /** @param {Stored} stored */
-    async embed(stored) {
-      const slots = new Map(Object.entries(stored.roots).map(([slot, id]) => [id, this.slot(slot)]));
-      /** @type {string[]} */
-      const ids = stored.document.roots.map((/** @type {{id: string}} */ root) => root.id);
-      for (const slot of slots.values()) slot.replaceChildren();
-      // BokehJS asks for elements in the order of the roots, and an element may be given as such.
-      const roots = Object.fromEntries(ids.map((id) => [id, slots.get(id)]));
-      const [manager] = await page.Bokeh.embed.embed_items(
-        { it: stored.document },
-        [{ docid: "it", root_ids: ids, roots }],
-      );
+    /** @param {Stored} stored @param {() => Promise<void>} [between] what is waited for between its parts */
+    async embed(stored, between = async () => {}) {
+      const { Document } = page.Bokeh.require("document");
+      const { ViewManager } = page.Bokeh.require("core/view_manager");
       this.stored = stored.state ?? {};
       this.roots = stored.roots;
       this.picked = { ...this.stored, ...this.picked };
-      this.manager = manager;
+      const document = (this.document = Document.from_json({ ...stored.document, roots: [] }));
+      const manager = (this.manager = document.views_manager = new ViewManager([], page.Bokeh.index));
       managers.add(manager);
-      this.document = manager.roots[0].model.document;
-      for (const view of manager.roots) {
+      const slots = new Map(Object.entries(stored.roots).map(([slot, id]) => [id, slot]));
+      const isFigure = (/** @type {{id: string}} */ { id }) => slots.get(id)?.startsWith("figure:");
+      const figures = stored.document.roots.filter(isFigure);
+      for (const root of figures) {
+        if (!this.section.isConnected) return; // its page has been left
+        const slot = this.slot(slots.get(root.id) ?? "");
+        dressFigure(slot, await this.add(root, slot));
+        await between();
+      }
+      await loadWidgets();
+      for (const root of stored.document.roots) {
+        if (!this.section.isConnected) return;
+        if (figures.includes(root)) continue;
+        const view = await this.add(root, this.slot(slots.get(root.id) ?? ""));
         const control = /** @type {PageControl | null} */ (page.normlabControl(view));
         if (control !== null) this.wire(control);
       }
-      for (const [slot, id] of Object.entries(stored.roots)) {
-        if (slot.startsWith("figure:")) dressFigure(this.slot(slot), viewOf(manager, id));
-      }
       for (const name of this.controls.keys()) delete this.picked[name];
-      this.board();
+      this.apply(this.unheard); // a button of the board was quicker than its control
+    }
+
+    /** A part of the document, as it is stored, painted in its slot. @param {{id: string}} root @param {HTMLElement} slot */
+    async add(root, slot) {
+      this.document.apply_json_patch({ events: [{ kind: "RootAdded", model: root }] });
+      const view = await this.manager.build_view(this.document.get_model_by_id(root.id));
+      slot.replaceChildren();
+      view.build(slot);
+      return view;
     }
 
     state() {

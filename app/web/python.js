@@ -41,7 +41,11 @@ export function readConfig() {
  * @returns {Promise<void>}
  */
 function figuresAreHere() {
-  const awaited = new Set([...document.querySelectorAll("script[defer]")].map((script) => /** @type {HTMLScriptElement} */ (script).src));
+  /** @type {NodeListOf<HTMLScriptElement>} */
+  const scripts = document.querySelectorAll("script[defer]");
+  /** @type {NodeListOf<HTMLLinkElement>} */
+  const late = document.querySelectorAll("link[data-late]");
+  const awaited = new Set([...[...scripts].map(({ src }) => src), ...[...late].map(({ href }) => href)]);
   return new Promise((resolve) => {
     if (document.readyState === "complete") resolve();
     addEventListener("DOMContentLoaded", () => resolve());

@@ -17,8 +17,9 @@ from app.ui.strings import strings
 
 WEB = Path(controls.__file__).parents[1] / "web"
 BOKEHJS = Path(bokeh.__file__).parent / "server" / "static" / "js"
-OURS = ("controls.js", "calm.js", "paint.js")
-SCRIPTS = ("bokeh.min.js", "bokeh-widgets.min.js", *OURS)
+OURS = ("calm.js", "paint.js", "controls.js")
+SCRIPTS = ("bokeh.min.js", "calm.js", "paint.js")
+LATE = ("bokeh-widgets.min.js", "controls.js")
 FAR = "far"  # a section below the others, out of sight
 
 STYLE = """
@@ -32,10 +33,13 @@ main { max-width: 60rem; margin: auto; padding: 1rem; }
 
 def write(folder: Path) -> None:
     """Write the page as `index.html`, with all that it loads."""
-    for name in SCRIPTS:
+    for name in (*SCRIPTS, *LATE):
         shutil.copy((WEB if name in OURS else BOKEHJS) / name, folder / name)
     (folder / "style.css").write_text(theme.css() + STYLE, encoding="utf-8")
     scripts = "".join(f'<script defer src="{name}"></script>' for name in SCRIPTS)
+    scripts += "".join(f'<link rel="preload" as="script" href="{it}" data-late>' for it in LATE)
+    document = json.dumps(build()[1]["document"])
+    (folder / "document.js").write_text(f"document.currentScript.holds={document}", "utf-8")
     texts = json.dumps({"strings": {"stale_failed": "Shown here: {shown}."}})
     (folder / "index.html").write_text(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Controls</title>'
@@ -49,7 +53,9 @@ def write(folder: Path) -> None:
 
 
 def section(name: str) -> str:
+    """The experiment's place; what it is painted from stands in `document.js`."""
     held, stored = build()
+    del stored["document"]
     boxes = "".join(
         f'<div data-control="{one.name}"><label>{one.label}</label> <output data-value></output>'
         f'<p class="help">{one.help}</p><div data-slot="control:{one.name}"></div></div>'
@@ -60,8 +66,8 @@ def section(name: str) -> str:
         f'<div data-slot="button:{one.name}"></div>' for one in held if not one.option
     )
     return (
-        f'<section data-experiment="{name}"><h2>Section {name}</h2>'
-        f'<script type="application/json" data-document>{json.dumps(stored)}</script>'
+        f'<section data-experiment="{name}" data-document="document.js"><h2>Section {name}</h2>'
+        f'<script type="application/json" data-stored>{json.dumps(stored)}</script>'
         f'{boxes}{buttons}<div data-part="stale"></div><div data-part="notice"></div>'
         f"<figure><figcaption>A line in {name}</figcaption>"
         '<div data-slot="figure:main"></div></figure></section>'

@@ -293,13 +293,13 @@ class Lesson:
 
     def stored(self) -> dict[str, Any]:
         """What the build wrote into the page for the experiment."""
-        return dict(json.loads(self.section.locator("script[data-document]").text_content() or ""))
+        return dict(json.loads(self.section.locator("script[data-stored]").text_content() or ""))
 
     def _painted(self, expression: str) -> Any:
         return self.page.evaluate(
             f"""async () => {{
               const painted = await window.normlab.paint("{self.name}");
-              const script = painted.section.querySelector("script[data-document]");
+              const script = painted.section.querySelector("script[data-stored]");
               const stored = JSON.parse(script.textContent);
               return {expression};
             }}"""

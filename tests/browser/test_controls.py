@@ -34,6 +34,7 @@ class ControlsPage:
             expect(
                 page.locator(f"section[data-experiment={name}][data-painted=done]")
             ).to_be_attached()
+        page.evaluate("(stored) => { window.stored = stored; }", controls_page.build()[1])
         self.run(
             """window.heard = [];
             for (const name of ["one", "two"]) {
@@ -145,7 +146,7 @@ def test_documents_with_equal_ids_do_not_touch_each_other(page: ControlsPage) ->
     page.handle("depth", "two").press("End")
     page.run(
         """const other = await normlab.paint("two");
-        const model = {id: other.document.roots()[1].id};
+        const model = {id: other.roots["control:change"]};
         other.patch({events: [{kind: "ModelChanged", model, attr: "disabled", new: true}]});"""
     )
     assert page.state == DEFAULTS
@@ -300,7 +301,7 @@ def test_values_that_cannot_be_shown_become_the_nearest_or_nothing(page: Control
 
 def test_a_patch_is_shown_and_no_handler_hears(page: ControlsPage) -> None:
     page.run(
-        """const [slider] = painted.document.roots();
+        """const slider = painted.document.get_model_by_id(painted.roots["control:depth"]);
         const model = {id: slider.id};
         const change = (attr, value) => ({kind: "ModelChanged", model, attr, new: value});
         painted.patch(JSON.stringify({events: [change("value", 30), change("disabled", true)]}));"""
@@ -326,8 +327,7 @@ def test_another_document_takes_the_place_without_a_jump_and_without_a_trace(
     counts = """[Bokeh.documents.length, Bokeh.index.roots.length,
                  document.querySelectorAll("*").length, scrollY]"""
     before, after, changed = page.run(
-        f"""const stored = JSON.parse(painted.section.querySelector("script").textContent);
-        const before = {counts};
+        f"""const before = {counts};
         const old = painted.document;
         for (let i = 0; i < 3; i++) await painted.replace(stored);
         return [before, {counts}, old !== painted.document];"""
@@ -413,9 +413,7 @@ def test_the_keyboard_is_kept_when_one_button_takes_over_from_another(page: Cont
     page.handle("depth").focus()
     switch(on="stop", off="perturb")
     expect(page.handle("depth")).to_be_focused()
-    page.run(
-        "await painted.replace(JSON.parse(painted.section.querySelector('script').textContent));"
-    )
+    page.run("await painted.replace(stored);")
     expect(page.handle("depth")).to_be_focused()
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.site.documents import read
+
 # They evaluate strings, or bring scripts of their own.
 FORBIDDEN = re.compile(
     r"CustomJS|CustomJSFilter|ReactiveHTML|JSComponent|ESMComponent|ReactComponent|AnyWidget"
@@ -20,13 +22,17 @@ FORBIDDEN = re.compile(
 
 @pytest.fixture(scope="module")
 def documents(site: Path) -> dict[str, Any]:
+    """What the pages store of every experiment, with the document out of the file they name."""
     found = {}
     for page in sorted(site.glob("*/*/index.html")):
         text = page.read_text(encoding="utf-8")
-        for number, script in enumerate(
-            re.findall(r"<script[^>]* data-document>(.*?)</script>", text)
-        ):
-            found[f"{page.relative_to(site)} {number}"] = json.loads(html.unescape(script))
+        files = re.findall(r'<section[^>]* data-document="([^"]*)"', text)
+        stored = re.findall(r"<script[^>]* data-stored>(.*?)</script>", text)
+        for file, rest in zip(files, stored, strict=True):
+            found[f"{page.relative_to(site)} {Path(file).name.partition('.')[0]}"] = {
+                **json.loads(html.unescape(rest)),
+                "document": read(page.parent / file),
+            }
     assert found, "the site has no stored document"
     return found
 

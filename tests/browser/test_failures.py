@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -67,9 +68,13 @@ def test_a_retry_fetches_again_and_becomes_live_with_the_readers_values(
     assert "N = 11" in lesson.part("sentence")
 
 
-def test_a_page_without_bokeh_says_so_and_promises_nothing(lesson: Lesson) -> None:
-    lesson.host.faults["bokeh.min.js"] = missing
-    lesson.watch.allowed = ("404", "okeh")
+@pytest.mark.parametrize("name", ["bokeh.min.js", "bokeh-widgets.min.js", "sensitivity.*.js"])
+def test_a_page_that_cannot_be_painted_says_so_and_promises_nothing(
+    lesson: Lesson, site: Path, name: str
+) -> None:
+    (file,) = [*(site / "assets").rglob(name), *(site / "documents" / "en").glob(name)]
+    lesson.host.faults[file.name] = missing
+    lesson.watch.allowed = ("404", "could not be", "okeh")
     lesson.open("?depth=20")
     lesson.section.scroll_into_view_if_needed()
     lesson.until(state="error")

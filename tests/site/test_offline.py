@@ -11,23 +11,24 @@ from app.site import offline
 
 
 def written(site: Path) -> dict[str, Any]:
-    offline.write(site, "assets/aa/", "runtime/bb/")
+    offline.write(site, "assets/aa/", "runtime/bb/", "documents/")
     first, rest = (site / offline.NAME).read_text(encoding="utf-8").split("\n", 1)
     assert rest == (offline.WEB / offline.NAME).read_text(encoding="utf-8")
     return dict(json.loads(first.removeprefix("const SITE = ").removesuffix(";")))
 
 
 def test_it_knows_every_file_by_its_hash_and_another_build_by_its_version(tmp_path: Path) -> None:
-    for path in ("assets/aa/fonts/a.woff2", "assets/aa/page.js", "runtime/bb/python.gz.bin"):
+    paths = (
+        *("assets/aa/fonts/a.woff2", "assets/aa/page.js", "documents/en/beta.1.js"),
+        "runtime/bb/python.gz.bin",
+    )
+    for path in paths:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(path)
     (tmp_path / "index.html").write_text("a page is asked for anew each time")
     first = written(tmp_path)
     assert (first["assets"], first["runtime"]) == ("assets/aa/", "runtime/bb/")
-    assert first["files"] == {
-        path: hashlib.sha256(path.encode()).hexdigest()
-        for path in ("assets/aa/fonts/a.woff2", "assets/aa/page.js", "runtime/bb/python.gz.bin")
-    }
+    assert first["files"] == {path: hashlib.sha256(path.encode()).hexdigest() for path in paths}
     assert written(tmp_path) == first
     (tmp_path / "assets/aa/page.js").write_text("other")
     assert written(tmp_path)["version"] != first["version"]

@@ -16,6 +16,7 @@ from app.site import assets, fronts, pages
 from app.site.bundle import File, Runtime
 from app.site.environment import Failure
 from app.ui.strings import LANGUAGES, WRITTEN, strings
+from tests.site import documents
 
 LESSONS = pages.LESSONS
 BASE = "/courses/norm/"
@@ -92,15 +93,21 @@ def lesson(site: Path, language: str) -> Page:
 
 
 def stored(page: Page) -> dict[str, dict[str, Any]]:
-    """The stored documents of a page, by experiment."""
+    """What a page stores of its experiments, each with its document."""
     tags = [attrs for tag, attrs in page.elements if tag in ("script", "style")]
-    documents = [
+    rest = [
         json.loads(text)
         for attrs, text in zip(tags, page.scripts, strict=True)
-        if "data-document" in attrs
+        if "data-stored" in attrs
     ]
-    names = [str(s["data-experiment"]) for s in page.all("section") if "data-experiment" in s]
-    return dict(zip(names, documents, strict=True))
+    sections = [section for section in page.all("section") if "data-experiment" in section]
+    return {
+        str(section["data-experiment"]): {
+            **each,
+            "document": documents.read(page.path.parent / str(section["data-document"])),
+        }
+        for section, each in zip(sections, rest, strict=True)
+    }
 
 
 def test_every_page_of_the_contract_is_there(site: Path) -> None:
@@ -171,10 +178,12 @@ def test_figures_need_classic_scripts_only(site: Path) -> None:
     names: dict[bool, list[str]] = {False: [], True: []}
     for attrs in scripts:
         names[attrs.get("type") == "module"].append(str(attrs["src"]).rsplit("/", 1)[-1])
-    assert names[False] == [
-        "shell.js", "bokeh.min.js", "bokeh-widgets.min.js", "controls.js", "calm.js", "paint.js",
-    ]  # fmt: skip
+    assert names[False] == ["shell.js", "bokeh.min.js", "calm.js", "paint.js"]
     assert names[True] == ["python.js", "page.js"]
+    late = [attrs for attrs in lesson(site, "en").all("link") if "data-late" in attrs]
+    assert [Path(str(attrs["href"])).name for attrs in late] == [
+        "bokeh-widgets.min.js", "controls.js",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -202,9 +211,7 @@ def test_an_embed_holds_the_lessons_experiments_and_nothing_else_of_it(
     sections = [[s.get("data-experiment") for s in p.all("section")] for p in (whole, page)]
     assert [name for name in sections[0] if name] == sections[1]
     assert not [tag for tag, _ in page.elements if tag in ("header", "nav")]
-    documents = [[t for t in p.scripts if t.startswith('{"document"')] for p in (whole, page)]
-    assert documents[0] == documents[1]
-    assert documents[0]
+    assert stored(whole) == stored(page) != {}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
