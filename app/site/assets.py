@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 import bokeh
 
+from app.site import bokehjs
 from app.site.bundle import without_source_map
 from app.ui import theme
 
@@ -34,12 +36,14 @@ class Assets:
     names: tuple[str, ...]
 
 
-def write(site: Path, katex: Path, notices: str) -> Assets:
+def write(site: Path, katex: Path, notices: str, models: Collection[str]) -> Assets:
     """Write `assets/<hash>/` below `site`. `katex`: the npm package. `notices`: of all other parts.
+    `models`: the names of Bokeh's that the pages' documents hold.
 
-    Raises FileNotFoundError when a part is not where its package keeps it.
+    Raises FileNotFoundError when a part is not where its package keeps it, ValueError when it is
+    not as it is known here.
     """
-    content = gather(katex, notices)
+    content = gather(katex, notices, models)
     digest = hashlib.sha256()
     for name, data in sorted(content.items()):
         digest.update(f"{name} {hashlib.sha256(data).hexdigest()}\n".encode())
@@ -51,12 +55,14 @@ def write(site: Path, katex: Path, notices: str) -> Assets:
     return Assets(folder, tuple(sorted(content)))
 
 
-def gather(katex: Path, notices: str) -> dict[str, bytes]:
+def gather(katex: Path, notices: str, models: Collection[str]) -> dict[str, bytes]:
     """All assets by name."""
     static = Path(bokeh.__file__).parent / "server" / "static" / "js"
     fonts = sorted((katex / "dist" / "fonts").glob("*.woff2"))
     if not fonts:
         raise FileNotFoundError(f"{katex} holds no fonts.")
+    core, widgets = (without_source_map((static / name).read_bytes()).decode() for name in BOKEHJS)
+    scripts = bokehjs.reduced(core, widgets, models)
     licence = (katex / "LICENSE").read_text(encoding="utf-8")
     return {
         **{
@@ -64,7 +70,7 @@ def gather(katex: Path, notices: str) -> dict[str, bytes]:
             for path in sorted(WEB.glob("*.js"))
             if path.name != "offline.js"  # it stands at the top of the site
         },
-        **{name: without_source_map((static / name).read_bytes()) for name in BOKEHJS},
+        **{name: script.encode() for name, script in zip(BOKEHJS, scripts, strict=True)},
         **{f"fonts/{path.name}": path.read_bytes() for path in fonts},
         "icon.svg": (WEB / "icon.svg").read_bytes(),
         "style.css": "\n".join([theme.css(), *map(_text, SHEETS)]).encode(),

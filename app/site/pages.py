@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from app.probes import NUMBERS_VERSION
 from app.site import assets as asset_files
 from app.site import fronts, offline
 from app.site.boards import board, shown_when
+from app.site.bokehjs import names_in
 from app.site.bundle import Runtime
 from app.site.environment import ROOT, Failure
 from app.site.kept import digest
@@ -101,7 +103,7 @@ class Site:
             for formula in document.formulas
         )
         notices = (self.runtime.folder / RUNTIME_NOTICES).read_text(encoding="utf-8")
-        self.assets = asset_files.write(self.out, self.typeset.katex, notices)
+        self.assets = asset_files.write(self.out, self.typeset.katex, notices, self._models())
         self.runtime_folder = f"runtime/{self.runtime.folder.name}/"
         shutil.copytree(self.runtime.folder, self.out / self.runtime_folder, dirs_exist_ok=True)
         fronts.write(self)
@@ -110,6 +112,16 @@ class Site:
                 self._lesson(lesson, language)
                 self._embed(lesson, language)
         offline.write(self.out, self.assets.folder, self.runtime_folder, DOCUMENTS)
+
+    def _models(self) -> set[str]:
+        """Names of Bokeh's models in all documents; they are the same in every language."""
+        first = LANGUAGES[0]
+        shown = [_shown(lesson.texts[first]) for lesson in self.lessons]
+        documents = [
+            self.prerender(_only_argument(each, EXPERIMENTS), first).stored["document"]
+            for each in chain.from_iterable(shown)
+        ]
+        return set().union(*map(names_in, documents))
 
     # ------------------------------------------------------------------ pages
 

@@ -42,7 +42,8 @@ def begin(send: Callable[[str], object]) -> str:
     slider = Slider(start=0, end=STEPS, value=0)
     source = ColumnDataSource(data={"x": [0], "y": [0]})
     x, y = (Range1d(start=-1, end=STEPS + 1) for _ in "xy")
-    plot = figure(width=400, height=300, x_range=x, y_range=y)
+    # As the experiments' figures: the site's BokehJS has no tools.
+    plot = figure(width=400, height=300, x_range=x, y_range=y, tools="", toolbar_location=None)
     plot.scatter("x", "y", source=source)
 
     def move(event: Any) -> None:

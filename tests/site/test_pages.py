@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from app import live
-from app.site import assets, fronts, pages
+from app.site import assets, bokehjs, fronts, pages
 from app.site.bundle import File, Runtime
 from app.site.environment import Failure
 from app.ui.strings import LANGUAGES, WRITTEN, strings
@@ -108,6 +108,12 @@ def stored(page: Page) -> dict[str, dict[str, Any]]:
         }
         for section, each in zip(sections, rest, strict=True)
     }
+
+
+def everything(site: Path) -> Iterator[dict[str, Any]]:
+    """What the pages of one language store."""
+    for path in sorted((site / "en").glob("*/index.html")):
+        yield from stored(Page(path)).values()
 
 
 def test_every_page_of_the_contract_is_there(site: Path) -> None:
@@ -268,9 +274,11 @@ def test_the_page_knows_its_runtime_and_worker(site: Path, runtime: Runtime) -> 
 def test_assets_are_named_by_their_content(site: Path, runtime: Runtime, tmp_path: Path) -> None:
     katex = pages.ROOT / "node_modules" / "katex"
     notices = (runtime.folder / "THIRD_PARTY.txt").read_text(encoding="utf-8")
-    again = assets.write(tmp_path, katex, notices)
+    documents = [each["document"] for each in everything(site)]
+    models = set().union(*map(bokehjs.names_in, documents))
+    again = assets.write(tmp_path, katex, notices, models)
     assert (site / again.folder).is_dir()
-    other = assets.write(tmp_path, katex, notices + "more")
+    other = assets.write(tmp_path, katex, notices + "more", models)
     assert other.folder != again.folder
     assert all((tmp_path / again.folder / name).is_file() for name in again.names)
 
