@@ -138,7 +138,13 @@ def test_without_scripts_nothing_is_offered_that_would_not_work(
     for sentence in page.locator("[data-part=sentence]").all():
         expect(sentence).to_be_visible()
     expect(page.locator("table").first).to_be_visible()
-    expect(page.locator(".diagram").first).to_be_visible()
+    told = page.locator(":is(p, figure)[data-when]").all()
+    assert [each.get_attribute("data-when") for each in told if not each.is_visible()] == []
+    expect(page.locator("[data-experiment=theorem] [data-sets]").first).to_be_visible()
+    for button in page.locator("[data-sets]:visible").all():  # the theorem's signs are its text
+        expect(button).to_have_css("pointer-events", "none")
+    page.goto(f"{host.address}{language}/depth/index.html")
+    expect(page.locator("[data-sets]:visible")).to_have_count(0)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
