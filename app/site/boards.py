@@ -11,8 +11,8 @@ A board is given, besides what every template has (`say`):
     part                        what `Experiment.extra_parts` fills in, by place (`data-part`)
     embedded                    whether it stands in an embed view: one folder further down
 
-`web/paint.js` keeps the attributes up to date; without scripts all paragraphs and drawings are shown
-(`web/templates/live.html`).
+`web/paint.js` keeps the attributes up to date; without scripts all paragraphs and drawings are
+shown (`web/templates/live.html`).
 """
 
 from __future__ import annotations
