@@ -29,6 +29,7 @@ _PIECE = """
 .help { color: var(--nl-muted); font-size: 0.875rem; margin: 0; }
 table { border-collapse: collapse; font-size: 0.85rem; }
 th, td { padding: 0.2rem 0.7rem; border-bottom: 1px solid var(--nl-rule); text-align: end; }
+:is(th, td):first-child { text-align: start; }
 svg.diagram { width: 13rem; }
 .step { list-style: none; }
 .step > h3::before { display: none; } /* a piece does not know how many steps came before it */
