@@ -36,10 +36,20 @@ def visited(
     lesson = Lesson(page, host, watch).open(slug="signal")
     page.locator("a[rel=prev]").click()
     lesson.ready()
-    page.evaluate("() => navigator.serviceWorker.ready.then(() => {})")
+    within_patience(lesson, "navigator.serviceWorker.ready")
     kept_at_last(lesson, "/en/signal/")
     kept_at_last(lesson, "/en/warmup/")
     return lesson
+
+
+def within_patience(lesson: Lesson, promise: str) -> None:
+    """Wait for what the browser alone decides when to do; never for ever."""
+    lesson.page.evaluate(
+        f"""() => Promise.race([
+          {promise},
+          new Promise((_, no) => setTimeout(() => no(new Error("not yet")), {PATIENCE})),
+        ]).then(() => {{}})"""
+    )
 
 
 def kept_at_last(lesson: Lesson, end: str) -> list[str]:
@@ -114,15 +124,16 @@ def test_a_new_deploy_shows_at_the_next_load_and_replaces_what_is_kept(visited: 
     # A worker that Playwright listens to never rests, and is replaced only when it does.
     workers = page.context.new_cdp_session(page)
     workers.send("ServiceWorker.enable")
-    page.evaluate(
-        """async () => {
+    within_patience(
+        visited,
+        """(async () => {
           const registration = await navigator.serviceWorker.getRegistration();
           await registration.update();
           const next = registration.installing ?? registration.waiting;
           while (next?.state === "installing") {
-            await new Promise((resolve) => next.addEventListener("statechange", resolve));
+            await new Promise((resolve) => setTimeout(resolve, 50));
           }
-        }"""
+        })()""",
     )
     workers.send("ServiceWorker.stopAllWorkers")
     gone(visited, before)
