@@ -48,7 +48,7 @@ def test_stop_is_heard_and_another_setting_ends_the_run_and_says_so(
 ) -> None:
     lesson = training_lesson.open("?training.steps=400&training.depth=2").ready()
     lesson.button("train").click()
-    lesson.part_with("sentence", "of 400:")
+    lesson.part_with("sentence", "of 400, losses as of step")
     lesson.button("stop").click()
     lesson.until(state="stopped")
     assert "Stopped after step" in lesson.part("sentence")
