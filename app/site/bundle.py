@@ -40,7 +40,6 @@ SHIPPED = (
     "pyviz-comms",
     "jinja2",
     "markupsafe",
-    "pyyaml",
     "packaging",
     "typing-extensions",
     "tqdm",
@@ -79,6 +78,15 @@ SKIPPED = (
 )
 # Modules that do nothing but attach docstrings to what is compiled: left empty.
 EMPTIED = ("_core/_add_newdocs.py", "_core/_add_newdocs_scalars.py")
+# What others import at their beginning and no lesson uses: inside/stand_in.py takes the place.
+# The older random numbers alone are a fifth of a megabyte that would travel.
+STAND_INS = {
+    "site": (
+        *(f"numpy/random/{name}" for name in ("mtrand", "_mt19937", "_philox", "_sfc64")),
+        "yaml/__init__",
+    ),
+    "stdlib": ("unittest/__init__", "unittest/mock"),
+}
 # Modules that a page may need though working through the lessons does not show it:
 # codecs that Python looks up by name, and what prints an error.
 ALWAYS = (
@@ -148,8 +156,8 @@ def make(cache: Path, subject: Path = EXERCISE) -> Runtime:
 def compiled_key() -> str:
     """What the compiled packages depend on: their versions, the pins, our scripts."""
     installed = [f"{name} {importlib.metadata.version(name)}" for name in SHIPPED]
-    settings = json.dumps([fetch.PINS, SKIPPED, EMPTIED, DOCSTRINGS, NO_DOCSTRINGS])
-    return digest(settings, *installed, *contents(scripts("compile.py")))
+    settings = json.dumps([fetch.PINS, SKIPPED, EMPTIED, STAND_INS, DOCSTRINGS, NO_DOCSTRINGS])
+    return digest(settings, *installed, *contents(scripts("compile.py", "stand_in.py")))
 
 
 def compile_packages(core: Path, out: Path) -> None:
@@ -179,11 +187,33 @@ def compile_packages(core: Path, out: Path) -> None:
     step = {
         "script": "compile.py",
         "trees": trees,
-        "skip": SKIPPED,
+        "skip": [*SKIPPED, *replaced()],
         "empty": [f"numpy/{path}" for path in EMPTIED],
     }
-    node.inside_pyodide(core, mounts, [step])
+    mounts["/stand_ins"] = out / "stand_ins"
+    instead = {"script": "compile.py", "trees": stand_ins(out / "stand_ins"), "skip": []}
+    node.inside_pyodide(core, mounts, [step, instead])
     shutil.rmtree(loose)
+    shutil.rmtree(out / "stand_ins")
+
+
+def replaced() -> list[str]:
+    """Patterns of the files that others stand in for: of a package all, of a module either form."""
+    modules = [module for names in STAND_INS.values() for module in names]
+    return [f"{module.removesuffix('__init__')}*" for module in modules]
+
+
+def stand_ins(folder: Path) -> list[dict[str, Any]]:
+    """The stand-ins' sources, laid out in a folder, as trees of compile.py."""
+    source = (HERE / "inside" / "stand_in.py").read_bytes()
+    trees = []
+    for kind, home in {"site": SITE, "stdlib": STDLIB}.items():
+        for module in STAND_INS[kind]:
+            path = folder / kind / f"{module}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(source)
+        trees.append(tree(f"/stand_ins/{kind}", f"/out/{kind}", home, NO_DOCSTRINGS))
+    return trees
 
 
 def tree(

@@ -14,7 +14,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from importlib._bootstrap_external import _code_to_hash_pyc  # type: ignore[attr-defined]  # PEP 552
 from types import CodeType
 
@@ -60,17 +60,26 @@ def bytecode(source: bytes, path: str, optimize: int, lines: bool) -> bytes:
 def with_first_lines(code: CodeType) -> CodeType:
     """The code without its table of lines, a fifth of its bytes: each function has its first line.
 
-    Entries of kind 13 (a difference of lines, no columns) for up to eight units of code:
-    https://github.com/python/cpython/blob/3.13/InternalDocs/code_objects.md
+    Its qualified name, which only some messages tell, becomes its name, which is there anyway.
     """
-    units = len(code.co_code) // 2
-    entries = [min(8, units - start) for start in range(0, units, 8)]
     return code.replace(
-        co_linetable=b"".join(bytes([0x80 | 13 << 3 | length - 1, 0]) for length in entries),
+        co_linetable=one_line(len(code.co_code) // 2),
+        co_qualname=code.co_name,
         co_consts=tuple(
             with_first_lines(it) if isinstance(it, CodeType) else it for it in code.co_consts
         ),
     )
+
+
+@cache
+def one_line(units: int) -> bytes:
+    """A table for so many units of code on one line; one object, which marshal writes once a file.
+
+    Entries of kind 13 (a difference of lines, no columns) for up to eight units of code:
+    https://github.com/python/cpython/blob/3.13/InternalDocs/code_objects.md
+    """
+    entries = [min(8, units - start) for start in range(0, units, 8)]
+    return b"".join(bytes([0x80 | 13 << 3 | length - 1, 0]) for length in entries)
 
 
 def write(path: str, content: bytes) -> None:

@@ -108,21 +108,19 @@ function chained(memory, link) {
 async function before(interpreter, answers) {
   const memories = [];
   let stack;
-  let end = 0;
+  let end;
   const { instantiate } = WebAssembly;
   WebAssembly.instantiate = async (source, imports) => {
-    const place = imports?.env?.__memory_base;
-    if (typeof place === "number") end = Math.max(end, place);
     const made = await instantiate(source, imports);
-    const { emscripten_stack_get_end: low, emscripten_stack_get_base: high } = (made.instance ?? made).exports;
-    if (low) stack = () => [low(), high()];
+    const { emscripten_stack_get_end: low, emscripten_stack_get_base: high, sbrk } = (made.instance ?? made).exports;
+    if (low) [stack, end] = [() => [low(), high()], () => sbrk(0) >>> 0];
     return made;
   };
   const enough = new Error("that is all");
   const around = async (settings, factory) => {
     link(settings, plan.libraries);
     settings.noInitialRun = true;
-    memories.push((await factory(settings)).HEAPU8.slice(0, end - (end % 4)));
+    memories.push((await factory(settings)).HEAPU8.slice(0, end()));
     throw enough;
   };
   const start = { options: {}, answers: { "/python_stdlib.zip": async () => new Response(), ...answers }, around };

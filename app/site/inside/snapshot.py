@@ -19,6 +19,9 @@ PLAN: str
 plan = json.loads(PLAN)  # noqa: F821  (given by snapshot.mjs)
 
 gc.disable()
+from bokeh.core.property.bases import Property  # noqa: E402
+from param import Parameter  # noqa: E402
+
 from app import live, proof  # noqa: E402
 from app.experiments import EXPERIMENTS  # noqa: E402
 from app.ui.strings import LANGUAGES, strings  # noqa: E402
@@ -30,7 +33,8 @@ for module in plan["modules"]:
 
 def forget_help() -> None:
     """What only a reader of the code would ask for: NumPy's docstrings (its import needs them),
-    those that Bokeh and Panel write at run time, and Bokeh's signatures."""
+    those that Bokeh and Panel write at run time, the help of their properties and parameters, and
+    Bokeh's signatures."""
     for module in list(sys.modules.values()):
         names = vars(module) if isinstance(module, ModuleType) else {}
         names.pop("__test__", None)  # Cython's copies of docstrings
@@ -40,6 +44,10 @@ def forget_help() -> None:
     for thing in gc.get_objects():
         if isinstance(thing, FunctionType):
             forget_help_of(thing)
+        if isinstance(thing, Property):
+            thing._help = None
+        if isinstance(thing, Parameter):
+            object.__setattr__(thing, "doc", None)
         if isinstance(thing, FunctionType | type | property | ModuleType):
             with suppress(AttributeError, TypeError):  # a type of C's own keeps its
                 if thing.__doc__ is not None:
