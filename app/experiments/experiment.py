@@ -337,11 +337,17 @@ class Experiment(ABC):
 
     def _publish(self) -> None:
         """What a hand on a slider looks at."""
-        self._undrawn, self._untold = False, True
+        self._undrawn = False
         self.draw()
         self.shown = self.state()
-        sentence = markup.sentences(self.sentences(), self.say("experiment.between"))
-        self._parts |= {"sentence": sentence, **self.extra_parts()}
+        self._untold = all(result.whole for result in self.results().values())
+        if self._untold:
+            sentence = markup.sentences(self.sentences(), self.say("experiment.between"))
+            self._parts |= {"sentence": sentence, **self.extra_parts()}
+        else:  # nothing can be said yet, and what was said before is about another state
+            places = ("sentence", "table", "details", "terminal", *self._parts)
+            words = markup.on_its_way(self.say("experiment.beginning"))
+            self._parts = dict.fromkeys(places, words)
         self._set_buttons()
 
     def _tell(self) -> None:
@@ -384,7 +390,7 @@ class Experiment(ABC):
 
 
 def _urgency(work: Work) -> tuple[bool, int]:
-    return work.run.action is not None, work.result.done if work.result else 0
+    return work.run.action is not None, work.result.done if work.result else -1
 
 
 def _set_disabled(control: Control, disabled: bool) -> None:

@@ -111,6 +111,8 @@ class Work:
         answer = None
         while answer is None and now - begun < _SLICE:
             answer = next(self._steps, None)
+            if answer and not answer.whole and self.run.action:
+                answer = None  # where it can be stopped, nothing less than a seed is left behind
             now = perf_counter()
         self.seconds += now - begun
         if answer is None:

@@ -6,7 +6,7 @@ is put to the test is that Post-LN loses a factor √d per layer.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from app.probes.backward import gradient_norms, length
 from app.probes.draws import runs_to_keep, stack_config
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
-from app.probes.seeds import keys_of, seed_by_seed
+from app.probes.seeds import Measuring, keys_of, seed_by_seed
 from app.probes.statistics import spread, standard_error
 
 TAKES = narrowed(
@@ -45,18 +45,18 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
     alone = keys_of("norms in a row", {name: config[name] for name in ("width", "seed")}, [ALONE])
-    for values in seed_by_seed(
+    yield from seed_by_seed(
         {**keys_of("attenuation", config, config["wiring"]), **alone},
         config["seeds"],
         lambda start: runs_to_keep(config, stack, start),
         lambda names, samples: _ratios(config, stack, names, samples),
-    ):
-        yield None if values is None else _result(config, values)
+        lambda values: _result(config, values),
+    )
 
 
 def _ratios(
     config: Mapping[str, Any], stack: StackConfig, names: Sequence[str], samples: range
-) -> Generator[None, None, dict[str, Array]]:
+) -> Measuring[str]:
     """‖∂L/∂x_l‖/‖∂L/∂x_N‖ per wiring, (samples, N + 1), and what norms alone leave."""
     wirings = [name for name in names if name != ALONE]
     norms = yield from gradient_norms({**config, "wiring": wirings}, stack, samples, None)

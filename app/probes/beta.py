@@ -7,7 +7,7 @@ Post-LN stack and with ln N in a Pre-LN one.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from app.probes.draws import (
 )
 from app.probes.options import validated
 from app.probes.result import Result
-from app.probes.seeds import keys_of, seed_by_seed
+from app.probes.seeds import Measuring, begins, keys_of, seed_by_seed
 from app.probes.statistics import spread, standard_error
 
 TAKES = ("wiring", "depth", "width", "ff", "attention", "tokens", "seed", "seeds")
@@ -42,14 +42,20 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     Raises ValueError for a config that `validated` refuses.
     """
     config = validated(config, TAKES)
-    for squares in passes(config, [config["depth"]]):
-        yield (
-            None if squares is None else _result(config, {w: of for (w, _), of in squares.items()})
-        )
+
+    def answered(squares: Mapping[Lane, Array]) -> Result:
+        return _result(config, {w: of for (w, _), of in squares.items()})
+
+    yield from passes(config, [config["depth"]], answered)
 
 
-def passes(config: Mapping[str, Any], depths: Sequence[int]) -> Iterator[dict[Lane, Array] | None]:
-    """β² per lane, (seeds so far, 2N), after each run of seeds; None for a pause in between.
+def passes(
+    config: Mapping[str, Any],
+    depths: Sequence[int],
+    answer: Callable[[Mapping[Lane, Array]], Result],
+) -> Iterator[Result | None]:
+    """The `answer` to β² per lane, (seeds so far, 2N), after each run of seeds; None for a pause in
+    between.
 
     `config` is a validated one.
     """
@@ -61,19 +67,22 @@ def passes(config: Mapping[str, Any], depths: Sequence[int]) -> Iterator[dict[La
         config["seeds"],
         lambda start: runs(stack, start, config["seeds"]),
         lambda wanted, samples: _squares(config, wanted, stack, samples),
+        answer,
     )
 
 
 def _squares(
     config: Mapping[str, Any], all_lanes: Sequence[Lane], stack: StackConfig, samples: range
-) -> Generator[None, None, dict[Lane, Array]]:
+) -> Measuring[Lane]:
     """β² of a run of samples: (samples, 2N) per lane."""
     x0 = draw_inputs(stack, config["seed"], samples)
     courses = {lane: course(config, lane, stack, samples, x0) for lane in all_lanes}
-    squares: dict[Lane, Array] = {lane: np.empty((len(samples), 2 * lane[1])) for lane in courses}
+    squares: dict[Lane, Array] = {
+        lane: np.full((len(samples), 2 * lane[1]), np.nan) for lane in courses
+    }
     x = {lane: lane_course.start for lane, lane_course in courses.items()}
     for drawn in drawn_sublayers(stack, config["seed"], samples):
-        yield
+        yield None
         if drawn is None:
             continue
         for lane, lane_course in courses.items():
@@ -82,7 +91,9 @@ def _squares(
                 x[lane], brought, total = advance(step, x[lane], drawn.matrices)
                 share = _mean_variance(brought) / _mean_variance(total)
                 squares[lane][:, drawn.index] = share
-                yield
+                yield None
+        if begins(stack, samples, drawn):
+            yield squares
     return squares
 
 

@@ -25,7 +25,7 @@ from app.probes.draws import Layers, course, runs_to_keep, stack_config
 from app.probes.neighbours import CURVES, QUANTITIES
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
-from app.probes.seeds import keys_of, seed_by_seed
+from app.probes.seeds import Measuring, keys_of, seed_by_seed
 from app.probes.statistics import spread, standard_error
 
 TAKES = narrowed(
@@ -54,18 +54,18 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
     names = [(w, name) for w in config["wiring"] for name in MEASURED]
-    for values in seed_by_seed(
+    yield from seed_by_seed(
         keys_of("depth", config, names, "quantity"),
         config["seeds"],
         lambda start: runs_to_keep(config, stack, start),
         lambda missing, samples: _measured(config, stack, [*{w: w for w, _ in missing}], samples),
-    ):
-        yield None if values is None else _result(config, values)
+        lambda values: _result(config, values),
+    )
 
 
 def _measured(
     config: Mapping[str, Any], stack: StackConfig, wirings: Sequence[str], samples: range
-) -> Generator[None, None, dict[tuple[str, str], Array]]:
+) -> Measuring[tuple[str, str]]:
     """All quantities of a run of samples, per wiring and quantity."""
     layers = Layers(stack, config["seed"], samples)
     x0 = draw_inputs(stack, config["seed"], samples)
@@ -78,7 +78,7 @@ def _measured(
     found: dict[tuple[str, str], Array] = {}
     for w, walk in walks.items():
         measured = walk.measured()
-        yield
+        yield None
         measured["begins"] = yield from groups(walk, layers)
         measured["effective_depth"] = measured["begins"].sum(1)
         found |= {(w, name): measured[name] for name in MEASURED}

@@ -37,7 +37,7 @@ from app.probes.draws import (
 )
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
-from app.probes.seeds import keys_of, seed_by_seed
+from app.probes.seeds import Measuring, begins, keys_of, seed_by_seed
 from app.probes.statistics import slopes, spread, standard_error
 
 _COMMON = ("width", "ff", "attention", "tokens", "seed", "seeds", "loss", "matrix")
@@ -64,18 +64,16 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
-    for norms in seed_by_seed(
+    yield from seed_by_seed(
         keys_of("gradients", config, config["wiring"]),
         config["seeds"],
         lambda start: runs_to_keep(config, stack, start),
         lambda wirings, samples: matrix_norms({**config, "wiring": wirings}, stack, samples),
-    ):
-        yield None if norms is None else _profile(config, norms)
+        lambda norms: _profile(config, norms),
+    )
 
 
-def matrix_norms(
-    config: Mapping[str, Any], stack: StackConfig, samples: range
-) -> Generator[None, None, dict[str, Array]]:
+def matrix_norms(config: Mapping[str, Any], stack: StackConfig, samples: range) -> Measuring[str]:
     """‖∂L/∂W‖ in every layer, (samples, N) per wiring."""
     norms = yield from gradient_norms(config, stack, samples, config["matrix"])
     return {w: of.matrix for w, of in norms.items()}
@@ -127,18 +125,16 @@ def measure_last(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, LAST_TAKES)
     stack = stack_config(config, max(config["depths"]))
-    for norms in seed_by_seed(
+    yield from seed_by_seed(
         keys_of("last_layer", config, config["wiring"]),
         config["seeds"],
         lambda start: runs(stack, start, config["seeds"]),
         lambda wirings, samples: _last_layers({**config, "wiring": wirings}, stack, samples),
-    ):
-        yield None if norms is None else _against_depth(config, norms)
+        lambda norms: _against_depth(config, norms),
+    )
 
 
-def _last_layers(
-    config: Mapping[str, Any], stack: StackConfig, samples: range
-) -> Generator[None, None, dict[str, Array]]:
+def _last_layers(config: Mapping[str, Any], stack: StackConfig, samples: range) -> Measuring[str]:
     """‖∂L/∂W‖ of the last layer of the stack cut off after each of its layers in `depths`:
     (samples, depths) per wiring."""
     courses = yield from begun(config, lanes(config, config["depths"]), stack, samples)
@@ -154,7 +150,7 @@ def _last_layers(
     wanted, position = stack.matrices[config["matrix"]]
     held: list[list[Array]] = []
     for drawn in drawn_sublayers(stack, config["seed"], samples):
-        yield
+        yield None
         if drawn is None:
             continue
         if drawn.begins_layer:
@@ -167,11 +163,13 @@ def _last_layers(
             if drawn.layer >= lane[1]:
                 continue
             layer.take(courses[lane].next(drawn.matrices), drawn.matrices, drawn.begins_layer)
-            yield
+            yield None
             if drawn.ends_layer and drawn.layer + 1 in ends[lane]:
                 norm = yield from layer.norm_by_matrix(loss, held, wanted, position)
                 index = drawn.index - len(stack.sublayers) + 1 + wanted
                 norms[lane][:, drawn.layer] = norm / matrix_scale(lane, stack, index, position)
+        if begins(stack, samples, drawn):
+            yield at_depths(config, norms, config["depths"])
     return at_depths(config, norms, config["depths"])
 
 

@@ -7,7 +7,7 @@ shortened there: one way through the deepest stack, which holds all shallower on
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from app.probes.backward import length
 from app.probes.draws import course, drawn_sublayers, runs, stack_config
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
-from app.probes.seeds import keys_of, seed_by_seed
+from app.probes.seeds import Measuring, begins, keys_of, seed_by_seed
 from app.probes.statistics import spread
 
 TAKES = narrowed(
@@ -39,13 +39,13 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
-    for values in seed_by_seed(
+    yield from seed_by_seed(
         keys_of("neighbours", config, config["wiring"], "quantity"),
         config["seeds"],
         lambda start: runs(stack, start, config["seeds"]),
         lambda wirings, samples: _compared({**config, "wiring": wirings}, stack, samples),
-    ):
-        yield None if values is None else _result(config, values)
+        lambda values: _result(config, values),
+    )
 
 
 def change(before: Array, after: Array) -> Array:
@@ -81,17 +81,16 @@ CURVES: dict[str, Callable[[str, int, int, int], list[float]]] = {
 }
 
 
-def _compared(
-    config: Mapping[str, Any], stack: StackConfig, samples: range
-) -> Generator[None, None, dict[str, Array]]:
+def _compared(config: Mapping[str, Any], stack: StackConfig, samples: range) -> Measuring[str]:
     """All quantities from each layer to the next: (samples, N, quantities) per wiring."""
     x0 = draw_inputs(stack, config["seed"], samples)
     courses = {w: course(config, (w, stack.depth), stack, samples, x0) for w in config["wiring"]}
     states = {w: of.start for w, of in courses.items()}
     before = dict(states)
-    found = {w: np.empty((len(samples), stack.depth, len(QUANTITIES))) for w in courses}
+    shape = (len(samples), stack.depth, len(QUANTITIES))
+    found: dict[str, Array] = {w: np.full(shape, math.nan) for w in courses}
     for drawn in drawn_sublayers(stack, config["seed"], samples):
-        yield
+        yield None
         if drawn is None:
             continue
         for w, of in courses.items():
@@ -100,8 +99,10 @@ def _compared(
                 for place, quantity in enumerate(QUANTITIES.values()):
                     found[w][:, drawn.layer, place] = quantity(before[w], states[w])
                 before[w] = states[w]
-            yield
-    return dict(found)
+            yield None
+        if begins(stack, samples, drawn):
+            yield found
+    return found
 
 
 def _result(config: dict[str, Any], values: Mapping[str, Array]) -> Result:

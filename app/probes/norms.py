@@ -6,7 +6,7 @@ before a layer's last norm in Post-LN, and (1 + l/2)d ≤ E‖x_l‖² ≤ (1 + 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from app.probes import theory
 from app.probes.draws import advance, course, drawn_sublayers, runs, stack_config
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
-from app.probes.seeds import keys_of, seed_by_seed
+from app.probes.seeds import Measuring, begins, keys_of, seed_by_seed
 from app.probes.statistics import spread
 
 TAKES = narrowed(
@@ -39,25 +39,23 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, TAKES)
     stack = stack_config(config, config["depth"])
-    for squares in seed_by_seed(
+    yield from seed_by_seed(
         keys_of("norms", config, config["wiring"]),
         config["seeds"],
         lambda start: runs(stack, start, config["seeds"]),
         lambda wirings, samples: _squares({**config, "wiring": wirings}, stack, samples),
-    ):
-        yield None if squares is None else _result(config, squares)
+        lambda squares: _result(config, squares),
+    )
 
 
-def _squares(
-    config: Mapping[str, Any], stack: StackConfig, samples: range
-) -> Generator[None, None, dict[str, Array]]:
+def _squares(config: Mapping[str, Any], stack: StackConfig, samples: range) -> Measuring[str]:
     """E‖x_t‖²/d at the end of each layer, before its last norm: (samples, N) per wiring."""
     x0 = draw_inputs(stack, config["seed"], samples)
     courses = {w: course(config, (w, stack.depth), stack, samples, x0) for w in config["wiring"]}
     states = {w: of.start for w, of in courses.items()}
-    squares = {w: np.empty((len(samples), stack.depth)) for w in courses}
+    squares: dict[str, Array] = {w: np.full((len(samples), stack.depth), np.nan) for w in courses}
     for drawn in drawn_sublayers(stack, config["seed"], samples):
-        yield
+        yield None
         if drawn is None:
             continue
         for w, of in courses.items():
@@ -65,8 +63,10 @@ def _squares(
             states[w], _, total = advance(step, states[w], drawn.matrices)
             if drawn.ends_layer:
                 squares[w][:, drawn.layer] = (total**2).reshape(len(samples), -1).mean(-1)
-            yield
-    return dict(squares)
+            yield None
+        if begins(stack, samples, drawn):
+            yield squares
+    return squares
 
 
 def _result(config: dict[str, Any], values: dict[str, Array]) -> Result:
@@ -86,7 +86,8 @@ def _result(config: dict[str, Any], values: dict[str, Array]) -> Result:
     done = len(next(iter(values.values())))
     summary: dict[str, Any] = {"seeds": done}
     if "pre_ln" in values:
-        within = (lower <= values["pre_ln"]) & (values["pre_ln"] <= upper)
+        squares = values["pre_ln"]
+        within = np.where(np.isnan(squares), np.nan, (lower <= squares) & (squares <= upper))
         columns["pre_ln_inside"] = within.mean(0).tolist()
         summary["inside"] = {"pre_ln": float(within.mean())}
     return Result("norms", config, columns, summary, done, config["seeds"])

@@ -14,7 +14,8 @@ class Result:
 
     `config`: every option that the probe used, with its value. `columns`: lists of one length,
     a row per depth or per sublayer; NaN where there is no value (an error from one seed).
-    `summary`: what is not a row: fits, sums, the number of seeds.
+    `summary`: what is not a row: fits, sums, the number of seeds. `whole`: False for the beginning
+    of the first seed (`done` is 0): what is still to come of it is NaN.
     """
 
     probe: str
@@ -23,6 +24,7 @@ class Result:
     summary: dict[str, Any]
     done: int
     total: int
+    whole: bool = True
 
 
 def csv_of(result: Result) -> str:

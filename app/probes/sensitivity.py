@@ -7,7 +7,7 @@ there is one. A mean square, so that O(N) for Post-LN and O(ln N) for Pre-LN is 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from app.probes.draws import (
 )
 from app.probes.options import validated
 from app.probes.result import Result
-from app.probes.seeds import keys_of, seed_by_seed
+from app.probes.seeds import Measuring, begins, keys_of, seed_by_seed
 from app.probes.statistics import fits, paired_ratio, paired_ratio_of_geomeans, spread
 
 ESTIMATE_TAKES = ("wiring", "depths", "width", "ff", "attention", "tokens", "seed", "seeds")
@@ -52,12 +52,12 @@ def estimate(config: Mapping[str, Any]) -> Iterator[Result | None]:
     Results as those of `measure`, `_theory` included: that curve is for what is estimated here.
     """
     config = validated(config, ESTIMATE_TAKES)
-    for squares in beta.passes(config, config["depths"]):
-        if squares is None:
-            yield None
-        else:
-            sums = {lane: _kbeta(config, lane, values) for lane, values in squares.items()}
-            yield answer("estimate", config, at_depths(config, sums, config["depths"]))
+
+    def answered(squares: Mapping[Lane, Array]) -> Result:
+        sums = {lane: _kbeta(config, lane, values) for lane, values in squares.items()}
+        return answer("estimate", config, at_depths(config, sums, config["depths"]))
+
+    yield from beta.passes(config, config["depths"], answered)
 
 
 def _kbeta(config: Mapping[str, Any], lane: Lane, squares: Array) -> Array:
@@ -79,29 +79,27 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     """
     config = validated(config, MEASURE_TAKES)
     stack = stack_config(config, max(config["depths"]))
-    for values in seed_by_seed(
+    yield from seed_by_seed(
         keys_of("sensitivity", config, config["wiring"]),
         config["seeds"],
         lambda start: runs(stack, start, config["seeds"]),
         lambda wirings, samples: perturbed({**config, "wiring": wirings}, stack, samples),
-    ):
-        yield None if values is None else answer("sensitivity", config, values)
+        lambda values: answer("sensitivity", config, values),
+    )
 
 
-def perturbed(
-    config: Mapping[str, Any], stack: StackConfig, samples: range
-) -> Generator[None, None, dict[str, Array]]:
+def perturbed(config: Mapping[str, Any], stack: StackConfig, samples: range) -> Measuring[str]:
     """‖ΔF‖²/‖F‖²/δ² of stacks of each of the `depths`: (samples, depths) per wiring."""
     seed, change = config["seed"], config["change"]
     x0 = draw_inputs(stack, seed, samples)
     courses = {
         lane: course(config, lane, stack, samples, x0) for lane in lanes(config, config["depths"])
     }
-    values: dict[Lane, Array] = {lane: np.empty((len(samples), lane[1])) for lane in courses}
+    values: dict[Lane, Array] = {lane: np.full((len(samples), lane[1]), np.nan) for lane in courses}
     clean = {lane: lane_course.start for lane, lane_course in courses.items()}
     disturbed = dict(clean)
     for drawn in drawn_sublayers(stack, seed, samples):
-        yield
+        yield None
         if drawn is None:
             continue
         if drawn.begins_layer:  # with noise of its own
@@ -111,14 +109,16 @@ def perturbed(
             if drawn.layer < lane[1]:
                 steps[lane] = lane_course.next(drawn.matrices)
                 clean[lane] = steps[lane](clean[lane], drawn.matrices)
-                yield
+                yield None
         yield from disturb(drawn.matrices, change, noise)
         for lane, step in steps.items():
             disturbed[lane] = step(disturbed[lane], drawn.matrices)
             if drawn.ends_layer:
                 before, after = (output(WIRINGS[lane[0]], x[lane]) for x in (clean, disturbed))
                 values[lane][:, drawn.layer] = _relative_change(before, after) / change**2
-            yield
+            yield None
+        if begins(stack, samples, drawn):
+            yield at_depths(config, values, config["depths"])
     return at_depths(config, values, config["depths"])
 
 

@@ -3,7 +3,7 @@ how its gradients are spread over the layers."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from app.probes.draws import runs_to_keep, stack_config
 from app.probes.gradients import matrix_norms, mean_and_error
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
-from app.probes.seeds import keys_of, seed_by_seed
+from app.probes.seeds import Measuring, keys_of, mapped, seed_by_seed
 from app.probes.sensitivity import answer, perturbed
 from app.probes.statistics import slopes
 
@@ -43,19 +43,22 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
     config = validated(config, TAKES)
     deepest, profiled = (stack_config(config, n) for n in (max(config["depths"]), config["depth"]))
 
-    def measured(wirings: Sequence[str], samples: range) -> Generator[None, None, dict[str, Array]]:
+    def measured(wirings: Sequence[str], samples: range) -> Measuring[str]:
         asked = {**config, "wiring": wirings}
-        moved = yield from perturbed(asked, deepest, samples)
         norms = yield from matrix_norms(asked, profiled, samples)
-        return {w: np.concatenate([moved[w], norms[w]], axis=1) for w in wirings}
 
-    for values in seed_by_seed(
+        def beside(moved: Mapping[str, Array]) -> dict[str, Array]:
+            return {w: np.concatenate([moved[w], norms[w]], axis=1) for w in wirings}
+
+        return (yield from mapped(perturbed(asked, deepest, samples), beside))
+
+    yield from seed_by_seed(
         keys_of("wirings", config, config["wiring"]),
         config["seeds"],
         lambda start: runs_to_keep(config, profiled, start),
         measured,
-    ):
-        yield None if values is None else _result(config, values)
+        lambda values: _result(config, values),
+    )
 
 
 def _result(config: dict[str, Any], measured: Mapping[str, Array]) -> Result:

@@ -43,6 +43,11 @@ def sentences(texts: Iterable[str], between: str) -> str:
     return between.join(f"<span>{text(sentence)}</span>" for sentence in texts)
 
 
+def on_its_way(sentence: str) -> str:
+    """In the place of what is not there yet; the page holds the place open meanwhile."""
+    return f"<span data-on-its-way>{text(sentence)}</span>"
+
+
 def paragraphs(sentences: Iterable[str]) -> str:
     return "".join(f"<p>{text(sentence)}</p>" for sentence in sentences)
 

@@ -263,8 +263,12 @@ export class Experiment {
   #write(parts) {
     for (const [name, html] of Object.entries(parts)) {
       const part = this.section.querySelector(`[data-part="${CSS.escape(name)}"]`);
-      if (part) part.innerHTML = html;
-      else console.warn(`${this.name} has no place for its "${name}"`);
+      if (part instanceof HTMLElement) {
+        // The page must not jump for what is there again in a moment.
+        const room = html.includes("data-on-its-way") ? `${part.offsetHeight}px` : "";
+        part.innerHTML = html;
+        part.style.minHeight = room;
+      } else console.warn(`${this.name} has no place for its "${name}"`);
     }
   }
 

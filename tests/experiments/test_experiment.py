@@ -11,10 +11,12 @@ from bokeh.document import Document
 from bokeh.document.events import DocumentPatchedEvent
 
 from app import live
+from app.experiments import EXPERIMENTS
 from app.experiments.sensitivity import Sensitivity
 from app.experiments.work import Run
 from app.probes import sensitivity
 from app.probes.result import Result
+from app.ui import markup
 from tests.experiments.helpers import SMALL, finish, measured, shown, words
 
 
@@ -65,15 +67,67 @@ def test_nothing_partial_is_shown_of_the_default_state() -> None:
 def test_another_state_shows_its_first_seeds_at_once() -> None:
     experiment = Sensitivity("en")
     experiment.set({"width": "256", "seeds": "8"})
-    while not experiment.shown:
-        experiment.step()
+    while "of 8 seeds" not in experiment.parts().get("sentence", ""):
+        assert experiment.step()
     assert experiment.status == "computing"
     done, total = experiment.progress or (0, 0)
     assert 0 < done < total == 8
-    assert "of 8 seeds" in words(experiment, "sentence")
     finish(experiment)
     assert experiment.progress is None
     assert "; 8 seeds" in words(experiment, "sentence")
+
+
+@pytest.mark.parametrize(
+    ("name", "figure", "glyph"),
+    [
+        ("sensitivity", "sensitivity", "pre_ln_estimate"),
+        ("gradients", "last", "pre_ln_measured"),
+        ("theorem", "bounds", "pre_ln_measured"),
+        ("wirings", "changes", "variant_points"),
+        ("norms", "norms", "pre_ln_measured"),
+        ("depth", "change", "pre_ln_measured"),
+    ],
+)
+def test_before_its_first_seed_is_through_its_first_points_show_and_no_words_of_another(
+    name: str, figure: str, glyph: str
+) -> None:
+    state = {"width": "64", "seeds": "2", "seed": "3"}
+    experiment = EXPERIMENTS[name]("en")
+    experiment.set({"width": "64", "seeds": "2"})
+    while experiment.step():
+        pass
+    before = experiment.parts()
+    experiment.set(state)
+    while experiment.shown != experiment.state():
+        experiment.step()
+    assert experiment.status == "computing"
+    assert experiment.progress == (0, 2)
+    begun = experiment.charts[figure].data(glyph)["y"]
+    parts = experiment.parts()
+    assert set(parts) == set(before)
+    for part in parts.keys() - {"notice"}:
+        assert parts[part] == markup.on_its_way(experiment.say("experiment.beginning"))
+    while experiment.answer(experiment.runs[0].name).done < 1 or experiment._undrawn:
+        experiment.step()
+    whole = experiment.charts[figure].data(glyph)["y"]
+    there = [number for number in begun if math.isfinite(number)]
+    assert 0 < len(there) < len(whole)
+    assert there == whole[: len(there)]
+    while experiment.step():
+        pass
+    alone = EXPERIMENTS[name]("en")
+    alone.set(state)
+    while alone.step():
+        pass
+    assert experiment.parts() == alone.parts()
+
+
+def test_what_can_be_stopped_shows_whole_seeds_only() -> None:
+    experiment = shown()
+    experiment.press("perturb")
+    while experiment.answer("measured") is None:
+        experiment.step()
+    assert experiment.answer("measured").whole
 
 
 def test_the_last_of_fifty_values_wins_in_one_step_and_starts_nothing() -> None:

@@ -15,6 +15,7 @@ from app.probes import (
     sensitivity,
     wirings,
 )
+from app.probes.result import Result
 from app.probes.seeds import keys_of, seed_by_seed
 
 SMALL = {"width": 32, "wiring": "post_ln,pre_ln,admin"}
@@ -49,7 +50,8 @@ def drawn(monkeypatch):
 
 
 def answers(probe, config, count):
-    return [answer for answer in probe({**config, "seeds": count}) if answer is not None]
+    found = [answer for answer in probe({**config, "seeds": count}) if answer is not None]
+    return [answer for answer in found if answer.whole]
 
 
 @each
@@ -149,15 +151,20 @@ def test_names_that_know_more_wait_for_those_that_know_less():
     def runs(start):
         yield range(start, min(start + 2, 5))
 
+    def answer(values):
+        columns = {name: of[:, 0].tolist() for name, of in values.items()}
+        done = len(next(iter(columns.values())))
+        return Result("p", {}, columns, {}, done, done)
+
     def run(names, count):
-        return list(seed_by_seed(keys_of("p", {}, names), count, runs, measured))
+        return list(seed_by_seed(keys_of("p", {}, names), count, runs, measured, answer))
 
     run("a", 3)
     asked.clear()
     *_, ab = run("ab", 5)
     assert asked == [(["b"], range(2)), (["b"], range(2, 4)), (["a", "b"], range(4, 5))]
-    for of in ab.values():
-        assert of.tolist() == [[0.0], [10.0], [20.0], [30.0], [40.0]]
+    for column in ab.columns.values():
+        assert column == [0.0, 10.0, 20.0, 30.0, 40.0]
 
 
 @pytest.mark.parametrize("name", ["beta", "neighbours", "gradients", "last_layer", "attenuation"])
@@ -171,3 +178,55 @@ def test_the_first_seed_s_weights_are_drawn_once(last, drawn, name):
     alone = last(probe({**config, "tokens": 6, "seeds": 1}))
     np.testing.assert_equal(other.columns, alone.columns)
     assert 32 * 32 in drawn
+
+
+DEEP = {**SMALL, "depth": 8}
+BEGUN = {
+    "beta": (beta.measure, DEEP),
+    "estimate": (sensitivity.estimate, {**SMALL, "depths": (1, 2, 8)}),
+    "sensitivity": (sensitivity.measure, {**SMALL, "depths": (1, 2, 8)}),
+    "norms": (norms.measure, DEEP),
+    "neighbours": (neighbours.measure, DEEP),
+    "last_layer": (gradients.measure_last, {**SMALL, "depths": (1, 2, 8)}),
+    "wirings": (wirings.measure, {"wiring": "post_ln,deepnorm", "width": 32, "depths": (1, 2, 8)}),
+}
+each_begun = pytest.mark.parametrize(("probe", "config"), BEGUN.values(), ids=BEGUN)
+
+
+@each_begun
+def test_the_first_seed_s_first_layers_come_first_and_are_what_they_stay(last, probe, config):
+    first, *_ = (answer for answer in probe({**config, "seeds": 3}) if answer is not None)
+    assert (first.whole, first.done, first.total) == (False, 0, 3)
+    alone = last(probe({**config, "seeds": 1}))
+    assert list(first.columns) == list(alone.columns)
+    for name, column in first.columns.items():
+        there = [value == value for value in column]
+        known = [value == value for value in alone.columns[name]]
+        kept = [value for value, is_there in zip(column, there, strict=True) if is_there]
+        assert kept == alone.columns[name][: len(kept)], "in order, and nothing but what is there"
+        if name in config.get("wiring").split(","):
+            assert 0 < len(kept) < len(column)
+            assert all(known)
+
+
+@each_begun
+def test_a_beginning_is_told_once_and_not_computed_twice(drawn, probe, config):
+    config = {**config, "seeds": 1}
+    running, twin = probe(config), probe(config)
+    begun = next(answer for answer in running if answer is not None)
+    drawn.clear()
+    np.testing.assert_equal(next(twin).columns, begun.columns)
+    assert not drawn
+    rest = [answer for answer in running if answer is not None]
+    assert [(answer.done, answer.whole) for answer in rest] == [(1, True)]
+    drawn.clear()
+    assert [answer.done for answer in twin] == [1]
+    assert not drawn
+
+
+@each_begun
+def test_a_stack_too_shallow_to_have_a_beginning_comes_as_a_whole(probe, config):
+    shallow = {name: 3 if name == "depth" else value for name, value in config.items()}
+    if "depths" in config:
+        shallow["depths"] = (1, 3)
+    assert [a.done for a in probe({**shallow, "seeds": 1}) if a is not None] == [1]
