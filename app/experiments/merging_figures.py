@@ -88,7 +88,8 @@ class Groups(Chart):
             )
             of = result.summary["effective_depth"][wiring]
             mean = significant(of["mean"])  # the label has no room for the error
-            self.show(f"{wiring}_label", x=[depth - 0.5], y=[height], text=[mean])
+            x = [depth - 0.5 if sizes else math.nan]
+            self.show(f"{wiring}_label", x=x, y=[height], text=[mean])
         self.limits(x=(-0.5, depth - 0.5), y=(0.4, 2.6))
         self.ticks(state_ticks(depth))
         self.axis_labels(x=self.say("merging.figure.layer"), y="")

@@ -77,11 +77,13 @@ def _measured(
             yield from walk.through(courses[w].next(matrices), matrices, ends_layer=index % 2 == 1)
     found: dict[tuple[str, str], Array] = {}
     for w, walk in walks.items():
-        measured = walk.measured()
+        found |= {(w, name): of for name, of in walk.measured().items()}
         yield None
-        measured["begins"] = yield from groups(walk, layers)
-        measured["effective_depth"] = measured["begins"].sum(1)
-        found |= {(w, name): measured[name] for name in MEASURED}
+    if samples == range(1):  # the groups take as long again, and longer
+        yield found
+    for w, walk in walks.items():
+        begins = yield from groups(walk, layers)
+        found |= {(w, "begins"): begins, (w, "effective_depth"): begins.sum(1)}
     return found
 
 
@@ -138,7 +140,7 @@ class Walk:
             self._pairs = (state if ends_layer else source, state)
 
     def measured(self) -> Measured:
-        """Every quantity but the effective depth: (samples, rows) or (samples,)."""
+        """Every quantity, (samples, rows) or (samples,); of the groups that none is known yet."""
         x = self.layers
         before, after = x[:-1], x[1:]
         depth = len(before)
@@ -156,6 +158,8 @@ class Walk:
             "drop": np.stack(dropped, 1),
             "merge": np.stack([*variants[2::2], nothing][:depth], 1),
             "pairs": error(self._pairs[1]),
+            "begins": np.zeros((len(nothing), depth)),
+            "effective_depth": nothing,
         }
 
     def error(self, state: Array) -> Array:

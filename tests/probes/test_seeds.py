@@ -230,3 +230,16 @@ def test_a_stack_too_shallow_to_have_a_beginning_comes_as_a_whole(probe, config)
     if "depths" in config:
         shallow["depths"] = (1, 3)
     assert [a.done for a in probe({**shallow, "seeds": 1}) if a is not None] == [1]
+
+
+def test_what_merging_does_comes_before_how_layers_are_grouped(last):
+    config = {**SMALL, "depth": 4, "quantity": "merge", "seeds": 2}
+    first, *_ = (answer for answer in depth.measure(config) if answer is not None)
+    assert (first.whole, first.done) == (False, 0)
+    alone = last(depth.measure({**config, "seeds": 1}))
+    np.testing.assert_equal(first.columns, alone.columns)
+    np.testing.assert_equal(first.summary["pairs"], alone.summary["pairs"])
+    for wiring, sizes in first.summary["groups"].items():
+        assert sizes == []
+        assert np.isnan(first.summary["effective_depth"][wiring]["mean"])
+        assert sum(alone.summary["groups"][wiring]) == 4
