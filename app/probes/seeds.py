@@ -26,7 +26,7 @@ Measuring = Generator[dict[Name, Array] | None, None, dict[Name, Array]]
 
 NOTHING = np.empty(0)
 KEPT = 6 * 2**20  # bytes; 96 seeds of a profile of 48 layers are 37 kB
-BEGINNING = 4  # the first of so many parts of a stack is shown by itself
+BEGINNING = 6  # the first of so many parts of a stack is shown by itself
 
 _kept: OrderedDict[Hashable, Array] = OrderedDict()  # the least lately used first
 _begun: OrderedDict[Hashable, Array] = OrderedDict()
