@@ -43,6 +43,8 @@
 
   /** Sections are painted this long before they scroll into view. */
   const NEAR = "800px 0px";
+  /** Milliseconds of painting controls after which the page may do something else. */
+  const SLICE = 50;
 
   /** Opened as a file, the page gets no modules and so no Python, ever. */
   const alone = location.protocol === "file:";
@@ -253,9 +255,14 @@
         await between();
       }
       await loadWidgets();
+      let begun = performance.now();
       for (const root of stored.document.roots) {
-        if (!this.section.isConnected) return;
         if (figures.includes(root)) continue;
+        if (performance.now() - begun > SLICE) {
+          await between();
+          begun = performance.now();
+        }
+        if (!this.section.isConnected) return;
         const view = await this.add(root, this.slot(slots.get(root.id) ?? ""));
         const control = /** @type {PageControl | null} */ (page.normlabControl(view));
         if (control !== null) this.wire(control);
