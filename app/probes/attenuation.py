@@ -15,11 +15,11 @@ from app.nn import ops
 from app.nn.stack import Purpose, StackConfig, generators
 from app.nn.tensor import Array, Tensor
 from app.probes import theory
-from app.probes.backward import gradient_norms, length
+from app.probes.backward import Norms, gradient_norms, length
 from app.probes.draws import runs_to_keep, stack_config
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
-from app.probes.seeds import Measuring, keys_of, seed_by_seed
+from app.probes.seeds import Measuring, keys_of, mapped, seed_by_seed
 from app.probes.statistics import spread, standard_error
 
 TAKES = narrowed(
@@ -59,10 +59,14 @@ def _ratios(
 ) -> Measuring[str]:
     """‖∂L/∂x_l‖/‖∂L/∂x_N‖ per wiring, (samples, N + 1), and what norms alone leave."""
     wirings = [name for name in names if name != ALONE]
-    norms = yield from gradient_norms({**config, "wiring": wirings}, stack, samples, None)
-    at_layers = {w: of.stream[:, :: len(stack.sublayers)] for w, of in norms.items()}
-    found = {w: of / of[:, -1:] for w, of in at_layers.items()}
-    return found if ALONE not in names else {**found, ALONE: norms_passed(config, samples)}
+    alone = {ALONE: norms_passed(config, samples)} if ALONE in names else {}
+
+    def ratios(norms: dict[str, Norms]) -> dict[str, Array]:
+        at_layers = {w: of.stream[:, :: len(stack.sublayers)] for w, of in norms.items()}
+        return {**{w: of / of[:, -1:] for w, of in at_layers.items()}, **alone}
+
+    passing = gradient_norms({**config, "wiring": wirings}, stack, samples, None)
+    return (yield from mapped(passing, ratios))
 
 
 def norms_in_a_row(config: Mapping[str, Any], samples: range) -> Array:

@@ -19,6 +19,7 @@ from app.nn.stack import matrix_scale as scale_of
 from app.nn.tensor import Array, Tensor
 from app.nn.wirings import WIRINGS, Place
 from app.probes.draws import Lane, Layers, course, memories
+from app.probes.seeds import BEGINNING
 
 CLASSES = 64
 
@@ -53,8 +54,9 @@ class Norms:
 
 def gradient_norms(
     config: Mapping[str, Any], stack: StackConfig, samples: range, matrix: str | None
-) -> Generator[None, None, dict[str, Norms]]:
-    """One forward and one backward pass of stacks of this very depth, per wiring; pauses."""
+) -> Generator[dict[str, Norms] | None, None, dict[str, Norms]]:
+    """One forward and one backward pass of stacks of this very depth, per wiring; pauses, and tells
+    of the first sample's last layers, through which it comes back first (see `seeds.Measuring`)."""
     layers = Layers(stack, config["seed"], samples)
     courses = yield from begun(config, [(w, stack.depth) for w in config["wiring"]], stack, samples)
     states = {lane: [lane_course.start] for lane, lane_course in courses.items()}
@@ -65,11 +67,11 @@ def gradient_norms(
         for lane, lane_course in courses.items():
             steps[lane].append(lane_course.next(matrices))
             states[lane].append(steps[lane][-1](states[lane][-1], matrices))
-            yield
+            yield None
     loss = draw_loss(config, stack, samples)
     arriving = {lane: loss_gradient(loss, lane, states[lane].pop()) for lane in courses}
     norms = {
-        lane: Norms(np.empty((len(samples), total + 1)), np.empty((len(samples), stack.depth)))
+        lane: Norms(*(np.full((len(samples), n), np.nan) for n in (total + 1, stack.depth)))
         for lane in courses
     }
     for lane, g in arriving.items():
@@ -87,7 +89,13 @@ def gradient_norms(
             if norm is not None:
                 scale = matrix_scale(lane, stack, index, position)
                 norms[lane].matrix[:, layer] = norm / scale
-            yield
+            yield None
+        if samples == range(1) and total - index == total // BEGINNING:
+            yield by_wiring(norms)
+    return by_wiring(norms)
+
+
+def by_wiring(norms: Mapping[Lane, Norms]) -> dict[str, Norms]:
     return {wiring: of for (wiring, _), of in norms.items()}
 
 

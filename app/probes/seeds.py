@@ -20,6 +20,8 @@ from app.probes.draws import Drawn
 from app.probes.result import Result
 
 Name = TypeVar("Name", bound=Hashable)
+Found = TypeVar("Found")
+Wanted = TypeVar("Wanted")
 # Values by name, (samples, …) each. On its way with the first sample, alone, it may yield how far
 # it is: the same with NaN for what is still to come. None for any other pause.
 Measuring = Generator[dict[Name, Array] | None, None, dict[Name, Array]]
@@ -93,9 +95,9 @@ def _more(
 
 
 def mapped(
-    measuring: Measuring[Name], change: Callable[[Mapping[Name, Array]], dict[Name, Array]]
-) -> Measuring[Name]:
-    """The same with its values changed, whole ones and beginnings."""
+    measuring: Generator[Found | None, None, Found], change: Callable[[Found], Wanted]
+) -> Generator[Wanted | None, None, Wanted]:
+    """The same with what it finds changed, whole or a beginning."""
     while True:
         try:
             begun = next(measuring)

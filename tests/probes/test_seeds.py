@@ -243,3 +243,15 @@ def test_what_merging_does_comes_before_how_layers_are_grouped(last):
         assert sizes == []
         assert np.isnan(first.summary["effective_depth"][wiring]["mean"])
         assert sum(alone.summary["groups"][wiring]) == 4
+
+
+def test_a_gradient_comes_from_the_last_layer_back(last):
+    config = {**SMALL, "depth": 8, "seeds": 2}
+    first, *_ = (answer for answer in attenuation.measure(config) if answer is not None)
+    assert (first.whole, first.done) == (False, 0)
+    alone = last(attenuation.measure({**config, "seeds": 1}))
+    for wiring in first.config["wiring"]:
+        begun, whole = first.columns[wiring], alone.columns[wiring]
+        assert np.isfinite(begun).tolist() == [False] * 7 + [True] * 2
+        assert begun[-2:] == whole[-2:]
+    assert first.summary["norms_passed"] == alone.summary["norms_passed"]
