@@ -168,8 +168,8 @@ def may_be_replaced(out: Path) -> bool:
     except NotADirectoryError:
         return not out.exists()  # below a file: no folder can be made there, which is said later
     folders = {"assets", "runtime"}
-    files = {"index.html", "404.html", "offline.js"}
-    return not found or folders <= found <= {*files, *folders, *LANGUAGES}
+    others = {"documents", "index.html", "404.html", "offline.js"}
+    return not found or folders <= found <= {*folders, *others, *LANGUAGES}
 
 
 class Stamp:

@@ -159,6 +159,7 @@ def test_serve_builds_opens_says_where_the_site_is_and_ends_at_ctrl_c(tmp_path: 
         finally:
             server.kill()
             server.stdout.close()
+    assert cli.may_be_replaced(tmp_path / "site")
 
 
 def test_a_change_of_a_source_makes_the_site_anew_and_bytecode_does_not(
