@@ -37,6 +37,7 @@ class Block(Experiment):
     name = "block"
     runs: ClassVar[Sequence[Run]] = ()
     first = ("width", "ff", "tokens", "depth")
+    drawn = ("drawings",)
     code = (stack.softmax_attention, stack.feed_forward, wirings.post_ln, wirings.pre_ln)
 
     def build_controls(self) -> list[Control]:

@@ -56,6 +56,8 @@ class Experiment(ABC):
     needs: ClassVar[Mapping[str, str]] = {}
     """Options whose controls are shown in some states only: what another one must be, as in
     `Drawing.when`. Their values stay, and a sentence says so where they change nothing."""
+    drawn: ClassVar[Sequence[str]] = ()
+    """Those of `extra_parts` that are drawings, to be taken away as pictures like figures."""
     code: ClassVar[Sequence[Any]] = ()
     """Modules and functions to be shown as its code, besides its probes and wirings."""
 
@@ -137,8 +139,9 @@ class Experiment(ABC):
 
     @property
     def captions(self) -> dict[str, str]:
-        """What each figure shows, in words."""
-        return {slot: self.say(f"{self.name}.caption.{slot}") for slot in self.charts}
+        """What each figure and drawing shows, in words."""
+        slots = (*self.charts, *self.drawn)
+        return {slot: self.say(f"{self.name}.caption.{slot}") for slot in slots}
 
     def roots(self) -> dict[str, Model]:
         """Every model that is painted by itself, by slot, always in this order."""

@@ -33,6 +33,8 @@ class Prerendered:
     """Controls that are shown in some states only, and in which (`boards.shown_when`)."""
     buttons: Sequence[Control]
     figures: Sequence[Figure]
+    captions: Mapping[str, str]
+    """Of all that can be saved as a picture, by slot: the figures, and drawings among the parts."""
     drawings: Sequence[Drawing]
     parts: Mapping[str, str]
     """HTML of "sentence", "table", "details", "notice"."""
@@ -81,6 +83,7 @@ def prerender(name: str, language: str) -> Prerendered:
             Figure(slot, experiment.captions[slot], int(figure.height or 0))
             for slot, figure in experiment.figures.items()
         ],
+        captions=experiment.captions,
         drawings=experiment.drawings,
         parts=experiment.parts(),
         stored={

@@ -12,10 +12,10 @@
  * @typedef {{lines: string[], font: string, step: number}} Text  set in lines, `step` pixels apart
  */
 
-const SCALE = 2; // of the PNG: sharp on a projector
-const PAPER = "#ffffff";
-const EDGE = 16; // pixels around everything
-const GAP = 8; // between its parts
+export const SCALE = 2; // of the PNG: sharp on a projector
+export const PAPER = "#ffffff";
+export const EDGE = 16; // pixels around everything
+export const GAP = 8; // between its parts
 const SAMPLE_GAP = 4;
 const ENTRY_GAP = 20;
 
@@ -28,14 +28,19 @@ const ENTRY_GAP = 20;
  */
 export async function picture(view, words, format) {
   const layer = layerLike(view.canvas_view.primary, format);
+  onPaper((look) => compose(layer, view, words, look));
+  return format === "svg" ? fileOf(svgOf(layer), words) : layer.to_blob();
+}
+
+/** Does something with light ink: what a print asks for as well (see theme.py). @template T @param {(look: Look) => T} work */
+export function onPaper(work) {
   const root = document.documentElement;
-  root.dataset.printing = ""; // light ink: what a print asks for as well (see theme.py)
+  root.dataset.printing = "";
   try {
-    compose(layer, view, words, lookOf(root));
+    return work(lookOf(root));
   } finally {
     delete root.dataset.printing;
   }
-  return format === "svg" ? svgOf(layer, words) : layer.to_blob();
 }
 
 /**
@@ -156,15 +161,15 @@ function paintKey(ctx, view, { rows, columns, column, font, wide, high, height }
 
 // ---------------------------------------------------------------------------- words
 
-/** Lines break at plain spaces; Chinese breaks between any two characters, but no line begins with a closing mark. */
-const PIECES = /[\u2e80-\u9fff\uff00-\uffef][\u3001\u3002\u300b\u300d\u300f\uff09\uff0c\uff1a\uff1b\uff01\uff1f\u201d]*|[^ \u2e80-\u9fff\uff00-\uffef]+ *| +/gu;
+/** Lines break at plain spaces; Chinese breaks between any two characters, but at no mark's inner side. */
+const PIECES = /[\u3008\u300a\u300c\u300e\uff08\u201c]*(?:[\u2e80-\u9fff\uff00-\uffef]|[^ \u2e80-\u9fff\uff00-\uffef]+)[\u3001\u3002\u300b\u300d\u300f\uff09\uff0c\uff1a\uff1b\uff01\uff1f\u201d]* *| +/gu;
 
 /**
  * @param {CanvasRenderingContext2D} ctx @param {string} text @param {string} font @param {number} step
  * @param {number} width
  * @returns {Text}
  */
-function set(ctx, text, font, step, width) {
+export function set(ctx, text, font, step, width) {
   ctx.font = font;
   const lines = [""];
   const fits = (/** @type {string} */ line) => ctx.measureText(line.trimEnd()).width <= width;
@@ -178,7 +183,7 @@ function set(ctx, text, font, step, width) {
 }
 
 /** @param {Text} text */
-function heightOf({ lines, step }) {
+export function heightOf({ lines, step }) {
   return lines.length * step;
 }
 
@@ -205,12 +210,11 @@ function lookOf(root) {
 // browsers (and draw slides) know no dominant-baseline.
 const BASELINES = { middle: 0.35, central: 0.35, hanging: 0.8, "text-before-edge": 0.8, "text-after-edge": -0.2 };
 
-/** @param {any} layer @param {Words} words */
-function svgOf(layer, { caption, notes }) {
+/** @param {any} layer @returns {SVGSVGElement} */
+function svgOf(layer) {
   const svg = layer.ctx.get_svg().cloneNode(true);
   const { width, height } = layer.bbox;
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("role", "img");
   for (const path of svg.querySelectorAll(":scope > path, g > path")) {
     const drawn = path.getAttribute("d") && (isInk(path.getAttribute("stroke")) || isInk(path.getAttribute("fill")));
     if (!drawn) path.remove(); // BokehJS leaves an element for every path that it began
@@ -220,6 +224,12 @@ function svgOf(layer, { caption, notes }) {
     text.setAttribute("y", String(Number(text.getAttribute("y")) + shift * parseFloat(text.getAttribute("font-size") ?? "0")));
     text.removeAttribute("dominant-baseline");
   }
+  return svg;
+}
+
+/** @param {SVGSVGElement} svg @param {Words} words */
+export function fileOf(svg, { caption, notes }) {
+  svg.setAttribute("role", "img");
   const told = [["desc", notes.join("\n")], ["title", caption]];
   for (const [name, content] of told) {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);

@@ -1,5 +1,6 @@
 // What stands below every experiment: take it away (picture, data, link, embedding), or begin anew.
 
+import { pictureOfDrawings } from "./drawings.js";
 import { picture } from "./picture.js";
 import { formatOne } from "./state.js";
 import { say } from "./words.js";
@@ -7,6 +8,7 @@ import { say } from "./words.js";
 /**
  * @typedef {import("./experiment.js").Experiment} Experiment
  * @typedef {import("./protocol.js").NumbersFile} NumbersFile
+ * @typedef {import("./protocol.js").State} State
  * @typedef {import("./words.js").Strings} Strings
  */
 
@@ -91,11 +93,12 @@ export class Toolbar {
     try {
       const painted = await this.experiment.paint();
       const { caption } = this.#panel("picture")?.querySelector(`[data-figure="${CSS.escape(slot)}"]`)?.closest("li")?.dataset ?? {};
-      const { shown } = this.experiment;
+      const drawn = this.experiment.section.querySelector(`[data-part="${CSS.escape(slot)}"]`);
+      const shown = drawn ? this.experiment.state : this.experiment.shown; // drawings wait for nobody
       const made = say(this.strings, "made", { version: this.version, link: this.#address(shown) });
-      const notes = [painted.settings(shown, this.strings), made];
-      const blob = await picture(painted.figure(slot), { caption: caption ?? "", notes }, format);
-      this.#tell("picture", { file: this.#save(blob, `${slot}.${format}`) });
+      const words = { caption: caption ?? "", notes: [painted.settings(shown, this.strings), made] };
+      const blob = await (drawn ? pictureOfDrawings(drawn, words, format) : picture(painted.figure(slot), words, format));
+      this.#tell("picture", { file: this.#save(blob, `${slot}.${format}`, shown) });
     } catch (fault) {
       console.error(fault);
       this.#tell("no_picture");
@@ -190,7 +193,7 @@ export class Toolbar {
 
   // -------------------------------------------------------------------------- addresses and files
 
-  /** The lesson's, from its own page as from an embed, at a state. @param {import("./protocol.js").State} state */
+  /** The lesson's, from its own page as from an embed, at a state. @param {State} state */
   #address(state) {
     const { name, stored } = this.experiment;
     const address = new URL(embedded() ? "../index.html" : location.pathname, location.href);
@@ -199,9 +202,9 @@ export class Toolbar {
     return address.href.replaceAll("%2C", ",");
   }
 
-  /** "normlab-sensitivity-depth-24": the experiment, and what differs from where it begins. */
-  #stem() {
-    const { name, shown, stored } = this.experiment;
+  /** "normlab-sensitivity-depth-24": the experiment, and what differs from where it begins. @param {State} [shown] */
+  #stem(shown = this.experiment.shown) {
+    const { name, stored } = this.experiment;
     const differing = Object.keys(shown).filter((option) => shown[option] !== stored.state[option]);
     const parts = ["normlab", name, ...differing.map((option) => `${option}-${shown[option]}`)];
     return parts.join("-").replaceAll(/[^\w.-]+/g, "_").slice(0, 120);
@@ -212,10 +215,10 @@ export class Toolbar {
     return new Blob([`# link: ${this.#address(this.experiment.shown)}\n${text}`], { type: "text/csv" });
   }
 
-  /** @param {Blob} blob @param {string} end @returns {string} the file's name */
-  #save(blob, end) {
+  /** @param {Blob} blob @param {string} end @param {State} [shown] @returns {string} the file's name */
+  #save(blob, end, shown) {
     const link = document.createElement("a");
-    link.download = `${this.#stem()}-${end}`;
+    link.download = `${this.#stem(shown)}-${end}`;
     link.href = URL.createObjectURL(blob);
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), KEPT);

@@ -109,6 +109,50 @@ def test_pictures_hold_figure_legend_and_words_before_python_is_up(
     held.set()
 
 
+@pytest.mark.parametrize(("language", "scheme"), [("en", "dark"), ("zh-Hans", "light")])
+def test_pictures_of_drawings_hold_their_own_ink_and_words(
+    new_context: NewContext, host: Host, watch: Watch, language: str, scheme: str
+) -> None:
+    told = strings(language)
+    held = host.hold("worker.js")
+    page = new_context(host.address, color_scheme=scheme).new_page()
+    lesson = Lesson(page, host, watch, "block").open("?block.stage=norm", language).painted()
+    tool(lesson, "picture").click()
+    shown = lesson.section.locator('[data-part="drawings"]').bounding_box()
+    assert shown is not None
+
+    svg = picture(lesson, "drawings", "svg")
+    assert svg.suggested_filename == "normlab-block-stage-norm-drawings.svg"
+    root = ElementTree.fromstring(content(svg))
+    words = plain(" ".join(text for each in root.iter(f"{SVG}text") for text in each.itertext()))
+    for needed in (
+        told("block.caption.drawings"),
+        told("wiring.post_ln"),
+        told("wiring.pre_ln"),
+        told("diagram.output"),
+        told("diagram.attention"),
+        told("block.option.stage.choices.norm"),
+        f"v={NUMBERS_VERSION}#block",
+    ):
+        assert plain(needed).replace(" ", "") in words.replace(" ", ""), needed
+    assert root.get("lang") == language
+    assert float(root.get("width", 0)) >= 0.8 * shown["width"]
+    assert float(root.get("height", 0)) > shown["height"]
+    ink = {each.get(paint) for each in root.iter() for paint in ("fill", "stroke")}
+    assert all(re.fullmatch("none|#[0-9a-f]{6}", it) for it in ink if it), ink
+    assert "#1c1f24" in ink, "dark ink, in any scheme"
+    lit = [each for each in root.iter(f"{SVG}rect") if each.get("stroke-width") == "4px"]
+    assert len(lit) == 4, "the chosen stage is lit up in both drawings"
+
+    png = page.evaluate(LOOK_AT, list(content(picture(lesson, "drawings", "png"))))
+    size = (png["width"], png["height"])
+    assert size == (2 * float(root.get("width", 0)), 2 * float(root.get("height", 0)))
+    assert png["colours"]["255,255,255,255"] > 0.4 * png["width"] * png["height"]
+    assert png["colours"]["28,31,36,255"] > 500, "words and lines in dark ink"
+    assert page.locator("html[data-printing]").count() == 0
+    held.set()
+
+
 def test_numbers_wait_for_python_and_are_those_of_the_terminal(lesson: Lesson) -> None:
     held = lesson.host.hold("worker.js")
     lesson.open(FEW + "&sensitivity.depth=8").painted()
