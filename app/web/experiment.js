@@ -29,7 +29,7 @@ import { say } from "./words.js";
  * @property {() => void} moved  the reader has changed a value
  */
 
-const PATIENCE = 400; // milliseconds of computing after which figures are marked as another state's
+const PATIENCE = 400; // milliseconds of computing after which the page says that something is not there yet
 
 export class Experiment {
   /** @type {Painted | null} */
@@ -42,6 +42,8 @@ export class Experiment {
   #runtime = "loading";
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #clock;
+  /** @type {Map<string, ReturnType<typeof setTimeout>>} */
+  #late = new Map();
   #closed = false;
   #unpaintable = false;
   /** @type {string | null} what was pressed before there was a session */
@@ -126,6 +128,7 @@ export class Experiment {
     this.#painted = null;
     this.tools?.close();
     clearTimeout(this.#clock);
+    for (const clock of this.#late.values()) clearTimeout(clock);
   }
 
   /** @param {"loading" | "live" | "failed"} runtime */
@@ -263,13 +266,22 @@ export class Experiment {
   #write(parts) {
     for (const [name, html] of Object.entries(parts)) {
       const part = this.section.querySelector(`[data-part="${CSS.escape(name)}"]`);
+      clearTimeout(this.#late.get(name));
       if (part instanceof HTMLElement) {
-        // The page must not jump for what is there again in a moment.
-        const room = html.includes("data-on-its-way") ? `${part.offsetHeight}px` : "";
-        part.innerHTML = html;
-        part.style.minHeight = room;
+        if (html.includes("data-on-its-way")) this.#writeLate(name, part, html);
+        else fillIn(part, html, "");
       } else console.warn(`${this.name} has no place for its "${name}"`);
     }
+  }
+
+  /**
+   * What is only on its way has mostly come before anybody could read so: words that come and go would flicker
+   * under a hand that drags. And the page must not jump for what is there again in a moment.
+   * @param {string} name @param {HTMLElement} part @param {string} html
+   */
+  #writeLate(name, part, html) {
+    if (part.querySelector("[data-on-its-way]")) return;
+    this.#late.set(name, setTimeout(() => fillIn(part, html, `${part.offsetHeight}px`), PATIENCE));
   }
 
   /** @param {import("./protocol.js").SessionState} message @param {boolean} newest */
@@ -330,4 +342,10 @@ export class Experiment {
   #queue(work) {
     this.#last = this.#last.then(() => this.#closed || work()).catch((fault) => console.error(fault));
   }
+}
+
+/** @param {HTMLElement} part @param {string} html @param {string} room  a height that it keeps */
+function fillIn(part, html, room) {
+  part.innerHTML = html;
+  part.style.minHeight = room;
 }
