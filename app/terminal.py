@@ -190,7 +190,7 @@ def last_result(answers: Iterator[Result | None], unit: str) -> tuple[Result | N
     result = None
     try:
         for answer in answers:
-            if answer is not None:
+            if answer is not None and answer.whole:
                 result = answer
                 show_progress(result, unit)
     except KeyboardInterrupt:

@@ -261,6 +261,13 @@ def test_ctrl_c_ends_a_training_run_after_the_steps_that_are_shown(capsys, monke
     assert json.loads(out)["columns"]["step"] == [1, 2, 3, 4, 5]
 
 
+def test_the_beginning_of_a_seed_is_no_result(capsys, monkeypatch):
+    monkeypatch.setattr(terminal, "probes", lambda: {"sensitivity": interrupted(after=1)})
+    deep = ["--depths", "1,2,12"]  # deep enough to have a beginning
+    code, out, err = run(capsys, "probe", "sensitivity", *SMALL, *deep)
+    assert (code, out, err) == (130, "", "Stopped before any seed was done.\n")
+
+
 def test_ctrl_c_before_the_first_seeds_says_so(capsys, monkeypatch):
     monkeypatch.setattr(terminal, "probes", lambda: {"sensitivity": interrupted(after=0)})
     code, out, err = run(capsys, "probe", "sensitivity", *SMALL)

@@ -58,6 +58,8 @@ class Experiment(ABC):
     `Drawing.when`. Their values stay, and a sentence says so where they change nothing."""
     drawn: ClassVar[Sequence[str]] = ()
     """Those of `extra_parts` that are drawings, to be taken away as pictures like figures."""
+    told: ClassVar[Sequence[str]] = ()
+    """Those of `extra_parts` that tell of a result: before the first seed nothing can be told."""
     code: ClassVar[Sequence[Any]] = ()
     """Modules and functions to be shown as its code, besides its probes and wirings."""
 
@@ -79,6 +81,7 @@ class Experiment(ABC):
         """Where it runs, in words, once that is worth saying ("NumPy 2.2.5 in your browser")."""
         self._defaults = self.state()
         self._parts: dict[str, str] = {}
+        self._promised = False  # what the parts hold is only on its way
         self._notices: list[str] = []
         self._remarks: dict[str, str] = {}
         self._failure = ""
@@ -326,17 +329,20 @@ class Experiment(ABC):
         try:
             self._undrawn = work.advance() or self._undrawn
         except (ArithmeticError, MemoryError) as error:
-            work.fail()
-            self._undrawn = False
             cause = "memory" if isinstance(error, MemoryError) else "overflow"
             reason = self.say(f"experiment.reason.{cause}", detail=error)
-            self._failure = self.say("experiment.failed", reason=reason)
+            self._fail(work, self.say("experiment.failed", reason=reason))
         except Exception:
-            work.fail()
-            self._undrawn = False
-            self._failure = self.say("experiment.broken")
+            self._fail(work, self.say("experiment.broken"))
             raise
         self._set_buttons()
+
+    def _fail(self, work: Work, sentence: str) -> None:
+        work.fail()
+        self._undrawn = False
+        self._failure = sentence
+        if self._promised:  # what was on its way will not come
+            self._parts = dict.fromkeys(self._parts, "")
 
     def _publish(self) -> None:
         """What a hand on a slider looks at."""
@@ -344,13 +350,14 @@ class Experiment(ABC):
         self.draw()
         self.shown = self.state()
         self._untold = all(result.whole for result in self.results().values())
+        self._promised = not self._untold
         if self._untold:
             sentence = markup.sentences(self.sentences(), self.say("experiment.between"))
             self._parts |= {"sentence": sentence, **self.extra_parts()}
         else:  # nothing can be said yet, and what was said before is about another state
-            places = ("sentence", "table", "details", "terminal", *self._parts)
-            words = markup.on_its_way(self.say("experiment.beginning"))
-            self._parts = dict.fromkeys(places, words)
+            places = ("table", "details", "terminal", *self.told)
+            self._parts = dict.fromkeys(places, markup.on_its_way(self.say("experiment.not_there")))
+            self._parts["sentence"] = markup.on_its_way(self.say("experiment.beginning"))
         self._set_buttons()
 
     def _tell(self) -> None:

@@ -24,7 +24,7 @@ def files(experiment: Experiment) -> list[dict[str, str]]:
     Comment lines (`#`) say where the numbers come from: probe, seed, every setting, the version of
     the numbers, and the command that prints the same. (The page puts its own address before them.)
     """
-    results = experiment.results()
+    results = {name: of for name, of in experiment.results().items() if of.whole}
     if results:
         return [
             {"name": name, "text": _commented(_about(experiment, result)) + csv_of(result)}

@@ -37,6 +37,7 @@ class Theorem(Experiment):
     name = "theorem"
     runs = (Run("last", gradients.measure_last, _config),)
     first = ("attention",)
+    told = ("assumptions",)
 
     def build_controls(self) -> list[Control]:
         say = self.say

@@ -53,10 +53,16 @@ class Norms:
 
 
 def gradient_norms(
-    config: Mapping[str, Any], stack: StackConfig, samples: range, matrix: str | None
+    config: Mapping[str, Any],
+    stack: StackConfig,
+    samples: range,
+    matrix: str | None,
+    *,
+    tells: bool = True,
 ) -> Generator[dict[str, Norms] | None, None, dict[str, Norms]]:
     """One forward and one backward pass of stacks of this very depth, per wiring; pauses, and tells
-    of the first sample's last layers, through which it comes back first (see `seeds.Measuring`)."""
+    of the first sample's last layers, through which it comes back first (see `seeds.Measuring`);
+    not where a profile is held against its first layer."""
     layers = Layers(stack, config["seed"], samples)
     courses = yield from begun(config, [(w, stack.depth) for w in config["wiring"]], stack, samples)
     states = {lane: [lane_course.start] for lane, lane_course in courses.items()}
@@ -90,7 +96,7 @@ def gradient_norms(
                 scale = matrix_scale(lane, stack, index, position)
                 norms[lane].matrix[:, layer] = norm / scale
             yield None
-        if samples == range(1) and total - index == total // BEGINNING:
+        if tells and samples == range(1) and total - index == total // BEGINNING:
             yield by_wiring(norms)
     return by_wiring(norms)
 

@@ -191,7 +191,8 @@ class Layers:
     """The matrices of a run of samples, sublayer by sublayer, in any order and again.
 
     They are kept if all fit into `KEPT` bytes. Otherwise one sublayer is held at a time, and drawn
-    again from its layer's child seed when it is asked for.
+    again from its layer's child seed when it is asked for. What is known of the first sample
+    (`weights`) is not drawn.
     """
 
     def __init__(self, stack: StackConfig, seed: int, samples: range) -> None:

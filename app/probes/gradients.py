@@ -37,7 +37,7 @@ from app.probes.draws import (
 )
 from app.probes.options import narrowed, validated
 from app.probes.result import Result
-from app.probes.seeds import Measuring, begins, keys_of, seed_by_seed
+from app.probes.seeds import Measuring, begins, keys_of, mapped, seed_by_seed
 from app.probes.statistics import slopes, spread, standard_error
 
 _COMMON = ("width", "ff", "attention", "tokens", "seed", "seeds", "loss", "matrix")
@@ -75,13 +75,8 @@ def measure(config: Mapping[str, Any]) -> Iterator[Result | None]:
 
 def matrix_norms(config: Mapping[str, Any], stack: StackConfig, samples: range) -> Measuring[str]:
     """‖∂L/∂W‖ in every layer, (samples, N) per wiring."""
-    passing = gradient_norms(config, stack, samples, config["matrix"])
-    while True:
-        try:
-            next(passing)
-        except StopIteration as end:
-            return {w: of.matrix for w, of in end.value.items()}
-        yield None  # its last layers are no profile yet, which is held against the first one
+    passing = gradient_norms(config, stack, samples, config["matrix"], tells=False)
+    return (yield from mapped(passing, lambda norms: {w: of.matrix for w, of in norms.items()}))
 
 
 def _profile(config: dict[str, Any], values: dict[str, Array]) -> Result:

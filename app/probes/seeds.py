@@ -58,7 +58,7 @@ def seed_by_seed(
                 told = True
                 yield replace(answer(begun), done=0, whole=False)
                 continue
-            known = yield from _more(keys, known, next(runs(done)), measured, answer)
+            known = yield from _more(keys, known, next(runs(done)), measured, answer, told)
         values = {name: of[:seeds] for name, of in known.items()}
         so_far = _common(values)
         yield answer({name: of[:so_far] for name, of in values.items()})
@@ -70,8 +70,9 @@ def _more(
     samples: range,
     measured: Callable[[Sequence[Name], range], Measuring[Name]],
     answer: Callable[[dict[Name, Array]], Result],
+    told: bool,
 ) -> Generator[Result | None, None, dict[Name, Array]]:
-    """All that is known, with the values of these samples."""
+    """All that is known, with the values of these samples; their beginning, unless it was told."""
     missing = [name for name, of in known.items() if len(of) < samples.stop]
     work = measured(missing, samples)
     while True:
@@ -84,9 +85,11 @@ def _more(
             yield None
             continue
         for name, of in begun.items():
-            _begun[keys[name]] = of
+            _begun[keys[name]] = of.copy()  # the probe goes on with its own
+        while len(_begun) > 64:  # what was left after its beginning
+            _begun.popitem(last=False)
         first = {name: of[:1] for name, of in known.items()}
-        yield replace(answer({**first, **begun}), done=0, whole=False)
+        yield None if told else replace(answer({**first, **begun}), done=0, whole=False)
     for name in missing:
         before = known[name][: samples.start]
         known[name] = np.concatenate([before, fresh[name]]) if samples.start else fresh[name]
@@ -141,8 +144,6 @@ def _recall(key: Hashable) -> Array:
 
 def _keep(key: Hashable, values: Array) -> None:
     _begun.pop(key, None)
-    while len(_begun) > 64:  # what was left after its beginning
-        _begun.popitem(last=False)
     if len(values) < len(_recall(key)):
         return
     _kept[key] = values

@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from app.nn.stack import Purpose, StackConfig
 from app.nn.tensor import Array
 
-KEPT = 10 * 2**20  # bytes: 24 layers of the lessons' default stacks, 9.4 MB each
+KEPT = 10 * 2**20  # bytes: 24 layers of d = 128 with uniform attention take 9.4 MB
 
 Matrices = list[list[Array]]  # of a layer's sublayers, (1, m, n) each
 

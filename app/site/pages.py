@@ -274,7 +274,7 @@ class Site:
         )
 
     def _document(self, name: str, language: str) -> str:
-        """Write what the experiment is painted from, if it is not there; its path."""
+        """Write what the experiment is painted from; its path."""
         document = json.dumps(
             self.prerender(name, language).stored["document"],
             ensure_ascii=False,

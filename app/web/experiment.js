@@ -128,13 +128,14 @@ export class Experiment {
     this.#painted = null;
     this.tools?.close();
     clearTimeout(this.#clock);
-    for (const clock of this.#late.values()) clearTimeout(clock);
+    this.#neverMind();
   }
 
   /** @param {"loading" | "live" | "failed"} runtime */
   runtime(runtime) {
     this.#runtime = runtime;
     if (runtime === "failed" && this.#exporting) this.tools?.failed();
+    if (runtime !== "live") this.#neverMind();
     if (runtime !== "live" && this.section.dataset.state === "computing") this.#enter("stopped");
     this.#mark();
   }
@@ -268,7 +269,7 @@ export class Experiment {
       const part = this.section.querySelector(`[data-part="${CSS.escape(name)}"]`);
       clearTimeout(this.#late.get(name));
       if (part instanceof HTMLElement) {
-        if (html.includes("data-on-its-way")) this.#writeLate(name, part, html);
+        if (html.includes("data-on-its-way")) this.#promise(name, part, html);
         else fillIn(part, html, "");
       } else console.warn(`${this.name} has no place for its "${name}"`);
     }
@@ -276,12 +277,22 @@ export class Experiment {
 
   /**
    * What is only on its way has mostly come before anybody could read so: words that come and go would flicker
-   * under a hand that drags. And the page must not jump for what is there again in a moment.
+   * under a hand that drags. But where a link's state is waited for, another one's would stand there meanwhile.
    * @param {string} name @param {HTMLElement} part @param {string} html
    */
-  #writeLate(name, part, html) {
-    if (part.querySelector("[data-on-its-way]")) return;
-    this.#late.set(name, setTimeout(() => fillIn(part, html, `${part.offsetHeight}px`), PATIENCE));
+  #promise(name, part, html) {
+    // The page must not jump for what is there again in a moment.
+    const write = () => fillIn(part, html, `${part.offsetHeight}px`);
+    if (this.section.hasAttribute("data-stale")) write();
+    else if (!part.querySelector("[data-on-its-way]")) this.#late.set(name, setTimeout(write, PATIENCE));
+  }
+
+  /** What was on its way will not come. */
+  #neverMind() {
+    for (const clock of this.#late.values()) clearTimeout(clock);
+    /** @type {NodeListOf<HTMLElement>} */
+    const promised = this.section.querySelectorAll("[data-part]:has([data-on-its-way])");
+    for (const part of promised) fillIn(part, "", "");
   }
 
   /** @param {import("./protocol.js").SessionState} message @param {boolean} newest */

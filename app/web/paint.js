@@ -60,6 +60,8 @@
   const managers = new Set();
   /** The scripts for controls, once they are asked for. @type {Promise<unknown> | null} */
   let widgets = null;
+  /** What the page only fetches ahead; the page's address may change. @type {string[]} */
+  const late = [...document.querySelectorAll("link[data-late]")].map((link) => /** @type {HTMLLinkElement} */ (link).href);
 
   const near = new IntersectionObserver(
     (entries) => {
@@ -128,10 +130,12 @@
     let painting = paintings.get(section);
     if (painting === undefined) {
       const fetched = documentOf(section);
+      fetched.catch(() => {}); // whoever waits for the painting sees it
       painting = turn.then(() => fetched).then((document) => embedFirst(section, document));
       turn = painting.then(nextTask, nextTask);
       paintings.set(section, painting);
       painting.catch((error) => {
+        paintings.delete(section); // who asks again has it tried again
         section.dataset.painted = "failed";
         console.error(`"${section.dataset.experiment}" could not be painted:`, error);
       });
@@ -152,11 +156,10 @@
     });
   }
 
-  /** Run what the page only fetches ahead (`data-late`). */
   function loadWidgets() {
-    /** @type {NodeListOf<HTMLLinkElement>} */
-    const links = document.querySelectorAll("link[data-late]");
-    return (widgets ??= Promise.all([...links].map(({ href }) => load(href))));
+    widgets ??= Promise.all(late.map(load));
+    widgets.catch(() => (widgets = null));
+    return widgets;
   }
 
   /**
@@ -169,8 +172,13 @@
     return /** @type {any} */ (script).holds;
   }
 
-  /** Scripts run in the order in which they are asked for. @param {string} address @returns {Promise<HTMLScriptElement>} */
+  /** A line may fail once. @param {string} address */
   function load(address) {
+    return run(address).catch(() => run(address));
+  }
+
+  /** Scripts run in the order in which they are asked for. @param {string} address @returns {Promise<HTMLScriptElement>} */
+  function run(address) {
     return new Promise((resolve, reject) => {
       const script = document.createElement("script");
       script.src = address;
@@ -190,7 +198,12 @@
     const script = section.querySelector("script[data-stored]");
     const stored = /** @type {Stored} */ ({ ...JSON.parse(script?.textContent ?? ""), document });
     const painted = new PaintedSection(section);
-    await painted.embed(stored, seen);
+    try {
+      await painted.embed(stored, seen);
+    } catch (error) {
+      painted.dispose();
+      throw error;
+    }
     if (section.isConnected) section.dataset.painted = "done";
     return painted;
   }

@@ -15,7 +15,7 @@ import { pageOf } from "./address.js";
  */
 
 // What of a page's head is its own; scripts and style are every page's.
-const OWN = "meta[name=description], meta[name=robots], link[rel=icon], link[rel=canonical], link[rel=alternate], #normlab-page";
+const OWN = "meta[name=description], meta[name=robots], link[rel=canonical], link[rel=alternate], #normlab-page";
 
 const root = document.documentElement;
 
@@ -40,6 +40,10 @@ export class Travel {
   constructor(page) {
     this.page = page;
     history.replaceState({ entry: this.#entry }, "");
+    // All pages have the same one, and the browser may ask for it again when the address has changed.
+    /** @type {HTMLLinkElement | null} */
+    const icon = document.querySelector("link[rel=icon]");
+    icon?.setAttribute("href", icon.href);
     // The browser would scroll back before the page is there. After an ordinary load it knows better.
     history.scrollRestoration = "manual";
     addEventListener("pagehide", () => (history.scrollRestoration = "auto"));

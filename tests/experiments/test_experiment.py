@@ -13,8 +13,9 @@ from bokeh.document.events import DocumentPatchedEvent
 from app import live
 from app.experiments import EXPERIMENTS
 from app.experiments.sensitivity import Sensitivity
+from app.experiments.theorem import Theorem
 from app.experiments.work import Run
-from app.probes import sensitivity
+from app.probes import gradients, sensitivity
 from app.probes.result import Result
 from app.ui import markup
 from tests.experiments.helpers import SMALL, finish, measured, shown, words
@@ -107,7 +108,8 @@ def test_before_its_first_seed_is_through_its_first_points_show_and_no_words_of_
     parts = experiment.parts()
     assert set(parts) == set(before)
     for part in parts.keys() - {"notice"}:
-        assert parts[part] == markup.on_its_way(experiment.say("experiment.beginning"))
+        key = "beginning" if part == "sentence" else "not_there"
+        assert parts[part] == markup.on_its_way(experiment.say(f"experiment.{key}"))
     while experiment.answer(experiment.runs[0].name).done < 1 or experiment._undrawn:
         experiment.step()
     whole = experiment.charts[figure].data(glyph)["y"]
@@ -382,6 +384,28 @@ def test_a_number_that_overflows_ends_the_run_with_a_sentence_and_can_be_tried_a
     finish(experiment)
     assert experiment.status == "ready"
     assert words(experiment, "notice") == ""
+
+
+def test_what_was_on_its_way_is_not_promised_any_more_when_it_fails() -> None:
+    def begun(config: Mapping[str, Any]) -> Iterator[Result | None]:
+        for answer in gradients.measure_last(config):
+            yield answer
+            if answer is not None and not answer.whole:
+                raise MemoryError
+
+    class Failing(Theorem):
+        runs = (Run("last", begun, Theorem.runs[0].config),)
+
+    experiment = Failing("en")
+    experiment.set({"seed": "3"})
+    while experiment.shown != experiment.state():
+        experiment.step()
+    promised = {part for part, html in experiment.parts().items() if "on-its-way" in html}
+    assert promised == {"sentence", "table", "details", "terminal", "assumptions"}
+    finish(experiment)
+    assert experiment.status == "error"
+    assert {experiment.parts()[part] for part in promised} == {""}
+    assert "broke off" in words(experiment, "notice")
 
 
 def failing_once() -> type[Sensitivity]:

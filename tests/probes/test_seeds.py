@@ -225,6 +225,17 @@ def test_a_beginning_is_told_once_and_not_computed_twice(drawn, probe, config):
 
 
 @each_begun
+def test_a_beginning_that_was_left_is_what_it_was_and_told_once(last, probe, config):
+    left = probe({**config, "seeds": 2})
+    begun = next(answer for answer in left if answer is not None)
+    for _ in range(5):
+        next(left)  # on with the same seed, then the hand is elsewhere
+    again = [answer for answer in probe({**config, "seeds": 1}) if answer is not None]
+    assert [answer.whole for answer in again] == [False, True]
+    np.testing.assert_equal(again[0].columns, begun.columns)
+
+
+@each_begun
 def test_a_stack_too_shallow_to_have_a_beginning_comes_as_a_whole(probe, config):
     shallow = {name: 3 if name == "depth" else value for name, value in config.items()}
     if "depths" in config:
