@@ -40,7 +40,7 @@ CHROMIUM_FLAGS = [
     "--disable-gpu",
     "--disable-background-networking",
     "--disable-component-update",
-    "--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable",
+    "--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,NetworkTimeServiceQuerying",
 ]
 
 
