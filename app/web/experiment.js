@@ -115,6 +115,7 @@ export class Experiment {
     try {
       await painting;
     } catch (fault) {
+      this.#unpaintable = true; // what Python has sent already is for nobody
       this.#session?.close();
       throw fault;
     }
@@ -142,7 +143,6 @@ export class Experiment {
 
   /** The figures cannot be drawn (a script of theirs did not come), so nothing will be computed either. */
   unpainted() {
-    this.#unpaintable = true;
     this.#enter("error");
     this.#wait([say(this.surroundings.strings, "unpainted")]);
     this.#mark();
@@ -351,7 +351,7 @@ export class Experiment {
 
   /** @param {() => unknown} work */
   #queue(work) {
-    this.#last = this.#last.then(() => this.#closed || work()).catch((fault) => console.error(fault));
+    this.#last = this.#last.then(() => this.#closed || this.#unpaintable || work()).catch((fault) => console.error(fault));
   }
 }
 
