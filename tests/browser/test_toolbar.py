@@ -60,6 +60,13 @@ def content(download: Download) -> bytes:
     return Path(download.path()).read_bytes()
 
 
+def read(svg: Download) -> tuple[ElementTree.Element, str]:
+    """A saved picture, and all its words."""
+    root = ElementTree.fromstring(content(svg))
+    words = (text for each in root.iter(f"{SVG}text") for text in each.itertext())
+    return root, plain(" ".join(words))
+
+
 def plain(text: str) -> str:
     return re.sub(r"\s+", " ", text)
 
@@ -77,8 +84,7 @@ def test_pictures_hold_figure_legend_and_words_before_python_is_up(
     svg = picture(lesson, "sensitivity", "svg")
     assert svg.suggested_filename == "normlab-sensitivity-sensitivity.svg"
     said(lesson, "picture", file=svg.suggested_filename)
-    root = ElementTree.fromstring(content(svg))
-    words = plain(" ".join(text for each in root.iter(f"{SVG}text") for text in each.itertext()))
+    root, words = read(svg)
     for needed in (
         say("sensitivity.caption.sensitivity"),
         say("sensitivity.figure.change"),
@@ -123,8 +129,7 @@ def test_pictures_of_drawings_hold_their_own_ink_and_words(
 
     svg = picture(lesson, "drawings", "svg")
     assert svg.suggested_filename == "normlab-block-stage-norm-drawings.svg"
-    root = ElementTree.fromstring(content(svg))
-    words = plain(" ".join(text for each in root.iter(f"{SVG}text") for text in each.itertext()))
+    root, words = read(svg)
     for needed in (
         told("block.caption.drawings"),
         told("wiring.post_ln"),
