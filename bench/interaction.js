@@ -1,9 +1,9 @@
 // In a lesson's page: moves its controls, and notes when what they ask for has been painted.
-// Times are milliseconds; a frame begins when its first callback runs.
+// Times are milliseconds; a frame begins when its first callback runs, and ends when the browser has painted it.
 (() => {
   const SETTLED = ["ready", "stopped", "error"];
   const PATIENCE = 120_000;
-  /** @type {number[]} */
+  /** @type {{begun: number, ended: Promise<number>}[]} */
   const frames = [];
   /** @type {number[]} */
   const paints = [];
@@ -15,8 +15,11 @@
   const frame = () => new Promise(requestAnimationFrame);
   const wait = (time) => new Promise((resolve) => setTimeout(resolve, time));
 
+  /** The next task of the highest priority comes right after the frame's style, layout and painting. */
+  const ending = () => scheduler.postTask(() => performance.now(), { priority: "user-blocking" });
+
   const beat = () => {
-    frames.push(performance.now());
+    frames.push({ begun: performance.now(), ended: ending() });
     if (frames.length > 600) frames.splice(0, 300);
     requestAnimationFrame(beat);
   };
@@ -35,14 +38,16 @@
     });
   }
 
-  /** When what had been told the figures by then was painted: the end of that frame's last painting. */
-  async function painted(since) {
+  /**
+   * The end of the frame that shows what the figures were told at `told`, and of the one that shows the words
+   * that were there at `said`; of both the later.
+   */
+  async function painted(told, said) {
     await frame();
     await frame(); // Bokeh waits when it has painted a moment ago
-    const first = paints.find((at) => at >= since);
-    if (first === undefined) return performance.now(); // nothing to be painted: words only
-    const next = frames.find((at) => at > first) ?? Infinity;
-    return Math.max(...paints.filter((at) => at >= first && at < next));
+    const drawn = paints.find((at) => at >= told); // none: there was nothing to be painted but words
+    const both = [frames.find(({ begun }) => begun >= said), frames.findLast(({ begun }) => begun <= drawn)];
+    return Math.max(...(await Promise.all(both.map((shown) => shown?.ended ?? 0))));
   }
 
   // ------------------------------------------------------------------ the floor
@@ -80,7 +85,7 @@
       const asked = performance.now();
       press(slider, key);
       const at = await answer;
-      return (await painted(at)) - asked;
+      return (await painted(at, at)) - asked;
     };
   }
 
@@ -198,10 +203,11 @@
       const asked = performance.now();
       this.move(name, text);
       const computing = this.section.dataset.state === "computing" && this.text(name) === text;
-      const control = computing ? (await frame(), performance.now() - asked) : NaN;
+      const control = computing ? frame().then(() => performance.now() - asked) : NaN;
       if (!this.last.newest || this.last.shown[name] !== text) await this.shows(name, text);
-      const shown = (await painted(this.told >= asked ? this.told : performance.now())) - asked;
-      return { control, shown };
+      const said = performance.now();
+      const shown = (await painted(this.told >= asked ? this.told : said, said)) - asked;
+      return { control: await control, shown };
     }
 
     /** @param {string[]} path  values, one after the other */
