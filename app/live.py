@@ -22,7 +22,11 @@ import numpy
 from bokeh.core.property.wrappers import PropertyValueContainer
 from bokeh.core.serialization import Serializer
 from bokeh.document import Document
-from bokeh.document.events import DocumentPatchedEvent, ModelChangedEvent
+from bokeh.document.events import (
+    ColumnDataChangedEvent,
+    DocumentPatchedEvent,
+    ModelChangedEvent,
+)
 from bokeh.document.json import PatchJson
 
 IN_BROWSER = "_pyodide" in sys.modules
@@ -98,6 +102,9 @@ class Changes:
                 return
             self.touched.add(property)
             self.events[property] = event
+        elif isinstance(event, ColumnDataChangedEvent):
+            self.touched.add((event.model.id, event.attr))
+            self.events[event.model.id, event.attr, *(event.cols or ())] = event
         elif isinstance(event, DocumentPatchedEvent):
             self.events[event] = event
 

@@ -90,6 +90,7 @@ class Chart:
             self.plot.yaxis[0].ticker.desired_num_ticks = 5
             self.plot.yaxis[0].ticker.num_minor_ticks = 0
         self._sources: dict[str, ColumnDataSource] = {}
+        self._told: set[str] = set()
         self._glyphs: dict[str, Any] = {}
         self._spans: dict[str, Span] = {}
         self._entries: dict[str, list[LegendItem]] = {}
@@ -183,8 +184,13 @@ class Chart:
         """Give a glyph its data. Figures leave out what is not a finite number."""
         data = {key: self._drawable(key, column) for key, column in columns.items()}
         source = self._sources[name]
-        if source.data != data:
-            source.data = data
+        if name not in self._told:
+            self._told.add(name)
+            source.data = data  # all of it: what the page's own chart holds is not known
+            return
+        new = {key: column for key, column in data.items() if source.data[key] != column}
+        if new:
+            source.data.update(new)
 
     def visible(self, shown: bool, *names: str, row: str | None = None) -> None:
         """Show glyphs or hide them, and their row in the legend."""

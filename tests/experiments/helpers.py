@@ -3,6 +3,9 @@
 import re
 from collections.abc import Mapping
 from html import unescape
+from typing import Any
+
+from bokeh.document import Document
 
 from app.experiments.sensitivity import Sensitivity
 
@@ -34,3 +37,14 @@ def words(experiment: Sensitivity, part: str) -> str:
     in_one = re.sub(r'<span class="whole">(.*?)</span>', r"\1", experiment.parts()[part])
     plain = unescape(re.sub(r"<[^>]+>", " ", in_one))
     return re.sub(r"\s+", " ", plain).strip()
+
+
+def patch_as_the_page(document: Document, patch: dict[str, Any]) -> None:
+    """Apply a patch as BokehJS does: what it says of some columns leaves the others as they are,
+    where Bokeh's Python would drop these."""
+    for event in patch["events"]:
+        if event.get("cols"):
+            held = document.models[event["model"]["id"]].data
+            rest = held.keys() - set(event["cols"])
+            event["data"]["entries"] += [[name, list(held[name])] for name in rest]
+        document.apply_json_patch({"events": [event]})

@@ -18,7 +18,14 @@ from app.experiments.work import Run
 from app.probes import gradients, sensitivity
 from app.probes.result import Result
 from app.ui import markup
-from tests.experiments.helpers import SMALL, finish, measured, shown, words
+from tests.experiments.helpers import (
+    SMALL,
+    finish,
+    measured,
+    patch_as_the_page,
+    shown,
+    words,
+)
 
 
 def test_building_computes_nothing_and_says_nothing() -> None:
@@ -302,7 +309,7 @@ def test_a_link_overwrites_all_of_the_figures_that_stood_there(state: Mapping[st
         pass
     references = built.document.models.synced_references
     patch = {"events": Serializer(references=references, deferred=False).encode(events)}
-    page.apply_json_patch(json.loads(json.dumps(patch)))
+    patch_as_the_page(page, json.loads(json.dumps(patch)))
     for slot, id in built.roots.items():
         if slot.startswith("figure:"):
             ours, theirs = (properties(d, id) for d in (built.document, page))

@@ -23,6 +23,7 @@ from app.ui.controls import Control, number, slider
 from app.ui.figures import Chart
 from app.ui.markup import Table
 from app.ui.theme import SERIES
+from tests.experiments.helpers import patch_as_the_page
 
 DEPTH = replace(OPTIONS["depth"], default=4, high=8)
 SEED = replace(OPTIONS["seed"], high=9)
@@ -135,7 +136,7 @@ def work() -> int:
 
 def patched(document: Document, messages: list[dict[str, Any]]) -> Document:
     for message in messages:
-        document.apply_json_patch(json.loads(message["patch"]))
+        patch_as_the_page(document, json.loads(message["patch"]))
     return document
 
 
@@ -282,6 +283,19 @@ def test_arrays_stand_inside_the_patch() -> None:
     document = patched(Document.from_json(live.fresh("squares", "en")[1].json), [patch])
     assert drawn(document)["x"] == [0, 1, 2]
     assert str(drawn(document)["y"]) == "[np.float64(1.0), np.float64(nan), np.float64(inf)]"
+
+
+def test_a_column_that_stays_is_not_sent_again() -> None:
+    page = Page()
+    work()
+    page.forget()
+    (chart,) = live._sessions[page.session].experiment.charts.values()
+    known = chart.data("squares")
+    chart.show("squares", x=known["x"], y=[2 * y for y in known["y"]])
+    live._publish(live._sessions[page.session])
+    (event,) = json.loads(page.of("patch")[0]["patch"])["events"]
+    assert event["cols"] == ["y"]
+    assert [name for name, _ in event["data"]["entries"]] == ["y"]
 
 
 def test_what_the_page_shows_of_another_state_goes_back_with_the_first_figures() -> None:
