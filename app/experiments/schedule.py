@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from app.experiments.experiment import Experiment
 from app.experiments.schedule_figures import Rates
-from app.experiments.schedule_values import LAST, Rule
+from app.experiments.schedule_values import LAST, WARMUPS, Rule
 from app.experiments.work import Run
 from app.nn.training import linear_schedule, original_schedule
 from app.probes.options import Option
@@ -18,7 +18,6 @@ from app.ui.markup import Table
 from app.ui.numbers import percent, scientific, whole
 
 WIDTHS = (64, 128, 256, 512, 1024, 2048, 4096)
-WARMUPS = (0, 100, 200, 500, 1000, 2000, 4000, 8000, 16_000)
 STEPS = (1, 10, 40, 100, 400, 1000, 2000, 4000, 8000, 16_000, LAST)
 WIDTH = Option("width", "int", 512, low=WIDTHS[0], high=WIDTHS[-1])
 WARMUP = Option("warmup", "int", 4000, low=WARMUPS[0], high=WARMUPS[-1])

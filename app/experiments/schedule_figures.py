@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.experiments.schedule_values import LAST, Rule, decades
+from app.experiments.schedule_values import LAST, Curves, Rule, decades
 from app.ui.figures import NEUTRAL, Chart
 from app.ui.numbers import scientific, whole
 from app.ui.scales import log_range, nice_ceiling
@@ -21,6 +21,7 @@ class Rates(Chart):
     def __init__(self, say: Strings, *, log: bool = False) -> None:
         super().__init__(height=400, x_log=log, y_log=log)
         self.say, self.is_log = say, log
+        self._drawn: Curves | None = None
         self.upright("step")
         self.line("without", WITHOUT)
         self.line("linear", LINEAR)
@@ -39,13 +40,13 @@ class Rates(Chart):
 
     def draw(self, rule: Rule) -> None:
         say, scale = self.say, 1 if self.is_log else THOUSANDTHS
-        x = rule.steps
-        original = [scale * rule.rate(step) for step in x]
-        self.show("original", x=x, y=original)
-        self.show("linear", x=x, y=[scale * rule.linear(step) for step in x])
-        self.show("without", x=x, y=[scale * rule.without(step) for step in x])
-        self.visible(rule.warmup > 0, "linear", "without", row="linear")
-        self.visible(rule.warmup > 0, row="without")
+        if rule.curves is not self._drawn:
+            self._drawn = curves = rule.curves
+            for name in ("original", "linear", "without"):
+                rates = [scale * rate for rate in getattr(curves, name)]
+                self.show(name, x=curves.steps, y=rates)
+            self.visible(rule.warmup > 0, "linear", "without", row="linear")
+            self.visible(rule.warmup > 0, row="without")
         self.show("at", x=[rule.step], y=[scale * rule.rate(rule.step)])
         self.mark("step", rule.step)
         self.reword("at", say("schedule.figure.at", step=whole(rule.step)))
@@ -54,7 +55,7 @@ class Rates(Chart):
         above = (2.0 if self.is_log else 1.04) * peak
         self.show("peak_label", x=[rule.peak_step], y=[above], text=[scientific(rule.peak)])
         if self.is_log:
-            low, high = log_range(original, [3 * peak])
+            low, high = log_range(rule.curves.original, [3 * peak])
             self.limits(x=(1 / 1.3, LAST * 1.3), y=(low, high))
             self.ticks({float(step): whole(step) for step in decades()[::2]})
         else:

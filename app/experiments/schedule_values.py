@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 
 from app.nn.training import linear_schedule, original_schedule
 
 LAST = 40_000  # the last step that is drawn
+WARMUPS = (0, 100, 200, 500, 1000, 2000, 4000, 8000, 16_000)
 _EXACT = 1 + 1e-12  # rounding may leave half a peak a little above itself
 
 
@@ -66,12 +68,37 @@ class Rule:
         return high
 
     @cached_property
-    def steps(self) -> list[int]:
-        """Where curves are drawn: evenly in t, evenly in its logarithm, and where they turn."""
-        even = range(0, LAST + 1, LAST // 200)
-        growing = (round(LAST ** (i / 120)) for i in range(121))
-        steps = {max(step, 1) for step in (*even, *growing)} | {self.peak_step}
-        return sorted(steps)
+    def curves(self) -> Curves:
+        return _curves(self.width, self.warmup)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The three rates along the steps at which they are drawn."""
+
+    steps: Sequence[int]
+    original: Sequence[float]
+    linear: Sequence[float]
+    without: Sequence[float]
+
+
+@lru_cache(maxsize=1)  # for both figures, and for another step of the same rule
+def _curves(width: int, warmup: int) -> Curves:
+    rule, steps = Rule(width, warmup, 1), _steps()
+    return Curves(
+        steps,
+        [rule.rate(step) for step in steps],
+        [rule.linear(step) for step in steps],
+        [rule.without(step) for step in steps],
+    )
+
+
+@cache
+def _steps() -> list[int]:
+    """Evenly in the step's logarithm, and wherever curves may turn: for every rule the same, so
+    that the next one's are not sent anew. Between the turns all curves are powers of the step."""
+    growing = {round(LAST ** (i / 120)) for i in range(121)}
+    return sorted(growing | {max(warmup, 1) for warmup in WARMUPS})
 
 
 def decades() -> list[int]:
