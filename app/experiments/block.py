@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import ClassVar
 
 from app.experiments import block_counts
@@ -39,6 +40,7 @@ class Block(Experiment):
     first = ("width", "ff", "tokens", "depth")
     drawn = ("drawings",)
     code = (stack.softmax_attention, stack.feed_forward, wirings.post_ln, wirings.pre_ln)
+    _tokens = 0  # of the models that are told of
 
     def build_controls(self) -> list[Control]:
         say = self.say
@@ -63,7 +65,11 @@ class Block(Experiment):
             attention="softmax",
         )
         self.counts = of_stack(self.stack, "pre_ln")
-        self.models = {model.name: of_model(model, self.stack.tokens) for model in MODELS}
+        if self._tokens != values["tokens"]:  # all that the models' counts depend on
+            self._tokens = values["tokens"]
+            self.models = {model.name: of_model(model, self.stack.tokens) for model in MODELS}
+            self.of_models = {stage: self._of_models(stage) for stage in STAGES}
+            self._models = {stage: markup.table(self.of_models[stage]) for stage in STAGES}
 
     @property
     def stage(self) -> str:
@@ -73,18 +79,22 @@ class Block(Experiment):
 
     def extra_parts(self) -> dict[str, str]:
         return {
-            "drawings": "".join(self._drawing(wiring) for wiring in BASE),
+            "drawings": self._drawings,
             "running": self._for_each_stage(
-                lambda stage: markup.descriptions(self._running(stage))
+                {stage: markup.descriptions(self._running(stage)) for stage in STAGES}
             ),
-            "models": self._for_each_stage(lambda stage: markup.table(self._models(stage))),
+            "models": self._for_each_stage(self._models),
         }
 
-    def _for_each_stage(self, html: Callable[[str], str]) -> str:
+    @cached_property
+    def _drawings(self) -> str:
+        return "".join(self._drawing(wiring) for wiring in BASE)
+
+    def _for_each_stage(self, html: Mapping[str, str]) -> str:
         """All of them, so that a press shows its own at once, also before Python is there."""
         return "".join(
             f'<div data-when="stage={stage}"{"" if stage == self.stage else " hidden"}>'
-            f"{html(stage)}</div>"
+            f"{html[stage]}</div>"
             for stage in STAGES
         )
 
@@ -187,7 +197,7 @@ class Block(Experiment):
         return self.say("block.pairs", tokens=whole(self.stack.tokens), share=self._percent(share))
 
     def tables(self) -> list[Table]:
-        return [self._stages(), self._shapes(), *(self._models(stage) for stage in STAGES)]
+        return [self._stages(), self._shapes(), *self.of_models.values()]
 
     def _stages(self) -> Table:
         """All stages of the running stack."""
@@ -251,7 +261,7 @@ class Block(Experiment):
             ],
         )
 
-    def _models(self, stage: str) -> Table:
+    def _of_models(self, stage: str) -> Table:
         """One stage in every model."""
         say = self.say
         names = ("model", "d", "d_ff", "heads", "N", "parameters", "times", "share", "operations")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.nn.wirings import WIRINGS
 
@@ -139,7 +140,8 @@ class LayerGradients:
     stream: float
 
 
-def gradients(wiring: str, depth: int, ff: int, tokens: int) -> list[LayerGradients]:
+@lru_cache(maxsize=64)  # a figure against the depth asks for many, and for them again
+def gradients(wiring: str, depth: int, ff: int, tokens: int) -> Sequence[LayerGradients]:
     """The squared gradient norms, first layer to last, for a loss whose gradient at the output is
     i.i.d. (G = 1, H = 0)."""
     law, s = CURVES[wiring], _ffn_variance(ff)

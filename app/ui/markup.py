@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 
 from app import lines
@@ -30,6 +31,7 @@ class Table:
     numbers: Sequence[Sequence[str | float]] = ()
 
 
+@lru_cache(maxsize=2048)  # most words of one answer stand in the next one, too
 def text(words: str) -> str:
     """Escaped, and so spaced that no formula breaks at the end of a line. A Chinese word that was
     filled in where a Latin one would stand off gets no spaces. `[@paper]` becomes a link."""
