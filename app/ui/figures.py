@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 from bokeh.core.properties import value as fixed_text
 from bokeh.core.serialization import NumberRep, Serializer
-from bokeh.models import ColumnDataSource, FixedTicker, Range1d, Segment
+from bokeh.models import ColumnDataSource, FixedTicker, Range1d
 from bokeh.models.annotations import Legend, LegendItem, Span
-from bokeh.models.glyphs import VArea
+from bokeh.models.glyph import Glyph
+from bokeh.models.glyphs import Line, Quad, Scatter, Segment, Text, VArea, VBar
 from bokeh.plotting import figure
 
 from app.ui import theme
@@ -98,57 +99,50 @@ class Chart:
     # ------------------------------------------------------------------ declared once
 
     def line(self, name: str, series: Series, **options: Any) -> None:
-        source = self._source(name, "x", "y")
         style = {**series.line(), **options}
-        self._glyphs[name] = self.plot.line("x", "y", source=source, **style)
+        self._add(name, Line(x="x", y="y", **style), "x", "y")
 
     def points(self, name: str, series: Series, **options: Any) -> None:
-        source = self._source(name, "x", "y")
         style = {**series.points(), **options}
-        self._glyphs[name] = self.plot.scatter("x", "y", source=source, **style)
+        self._add(name, Scatter(x="x", y="y", **style), "x", "y")
 
     def spread(self, name: str, series: Series, **options: Any) -> None:
         """Vertical bars from `low` to `high`."""
-        source = self._source(name, "x", "low", "high")
         style = {**series.whisker(), **options}
-        self._glyphs[name] = self.plot.segment("x", "low", "x", "high", source=source, **style)
+        glyph = Segment(x0="x", y0="low", x1="x", y1="high", **style)
+        self._add(name, glyph, "x", "low", "high")
 
     def area(self, name: str, series: Series, **options: Any) -> None:
         """A band from `low` to `high`. What is declared after it is drawn over it."""
-        source = self._source(name, "x", "low", "high")
         style = {**series.band(), **options}
-        self._glyphs[name] = self.plot.varea("x", "low", "high", source=source, **style)
+        self._add(name, VArea(x="x", y1="low", y2="high", **style), "x", "low", "high")
 
     def bars(self, name: str, series: Series, *, width: float = 0.8, **options: Any) -> None:
         """Upright bars from `low` to `high`; `width` in units of x."""
-        source = self._source(name, "x", "low", "high")
         style = {**series.bar(), "width": width, **options}
-        self._glyphs[name] = self.plot.vbar(x="x", bottom="low", top="high", source=source, **style)
+        self._add(name, VBar(x="x", bottom="low", top="high", **style), "x", "low", "high")
 
     def boxes(self, name: str, series: Series, **options: Any) -> None:
         """Boxes from `left` to `right` and from `low` to `high`."""
-        source = self._source(name, "left", "right", "low", "high")
         style = {**series.bar(), **options}
-        self._glyphs[name] = self.plot.quad(
-            left="left", right="right", bottom="low", top="high", source=source, **style
-        )
+        glyph = Quad(left="left", right="right", bottom="low", top="high", **style)
+        self._add(name, glyph, "left", "right", "low", "high")
 
     def labels(self, name: str, color: str, **options: Any) -> None:
         """Words to the right of their points, outside the frame as well: curves named directly."""
-        source = self._source(name, "x", "y", "text")
-        style = {"text_baseline": "middle", "x_offset": 7, **options}
-        self._glyphs[name] = self.plot.text(
-            "x",
-            "y",
-            "text",
-            source=source,
-            level="overlay",  # glyphs proper are cut off at the frame
+        glyph = Text(
+            x="x",
+            y="y",
+            text="text",
             text_color=color,
             text_font=fixed_text(theme.FONT),
             text_font_size="14px",
             text_font_style="bold",
-            **style,
+            **{"text_baseline": "middle", "x_offset": 7, **options},
         )
+        self._add(
+            name, glyph, "x", "y", "text", level="overlay"
+        )  # glyphs proper are cut off at the frame
 
     def upright(self, name: str) -> None:
         """A thin vertical line that marks one x."""
@@ -280,10 +274,12 @@ class Chart:
             numbers = [least if number <= 0 else number for number in numbers]
         return _Numbers(n if math.isfinite(n) else math.nan for n in numbers)
 
-    def _source(self, name: str, *columns: str) -> ColumnDataSource:
+    def _add(self, name: str, glyph: Glyph, *columns: str, **options: Any) -> None:
+        """Bokeh's `figure.line` and its like would make two more glyphs, for what is muted or not
+        selected; here nothing is."""
         source = ColumnDataSource(name=name, data={column: _UNTOLD[column] for column in columns})
         self._sources[name] = source
-        return source
+        self._glyphs[name] = self.plot.add_glyph(source, glyph, **options)
 
 
 # ---------------------------------------------------------------------------- helpers
