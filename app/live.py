@@ -11,6 +11,7 @@ import hashlib
 import json
 import sys
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -39,11 +40,13 @@ if IN_BROWSER:
     sys.modules["panel.io.pyodide"] = _link
 
 from app.experiments import EXPERIMENTS, export  # noqa: E402  (imports Panel)
+from app.ui import defaults  # noqa: E402
 from app.ui.strings import strings  # noqa: E402
 
 if TYPE_CHECKING:
     from app.experiments.experiment import Experiment
 
+defaults.remember()
 NUMPY = numpy.__version__
 FIRST_ID = 1000  # models are numbered from the one after it
 
@@ -138,6 +141,10 @@ def fresh(name: str, language: str) -> tuple[Experiment, Built]:
 
 
 _kept: dict[tuple[str, str], tuple[Experiment, Built, int]] = {}
+"""Built ahead, by name and language; with the number that the last of its models has."""
+_awaited: deque[tuple[str, str]] = deque()
+"""Which of them a page is thought to ask for soon, the newest last."""
+_AWAITED = 4  # two for each page, and a reader may point at one link and follow another
 
 
 def keep(name: str, language: str) -> None:
@@ -155,11 +162,26 @@ def keep(name: str, language: str) -> None:
     _kept[name, language] = experiment, built, bokeh.util.serialization._simple_id
 
 
+def ahead(name: str, language: str) -> None:
+    """A page may soon open a session of this kind: its document is built while the page comes."""
+    if (name, language) in _kept:
+        return
+    try:
+        _kept[name, language] = *fresh(name, language), bokeh.util.serialization._simple_id
+    except Exception:  # noqa: BLE001  whoever opens it is told
+        return
+    _awaited.append((name, language))
+    while len(_awaited) > _AWAITED:
+        _kept.pop(_awaited.popleft(), None)
+
+
 def _ready_made(name: str, language: str) -> tuple[Experiment, Built]:
     """As `fresh`, but the one that was kept, once."""
     if (name, language) not in _kept:
         return fresh(name, language)
     experiment, built, last_id = _kept.pop((name, language))
+    if (name, language) in _awaited:
+        _awaited.remove((name, language))
     bokeh.util.serialization._simple_id = last_id
     return experiment, built
 

@@ -12,6 +12,7 @@ import { SNAPSHOT, restored } from "./snapshot.js";
  * The functions of app/live.py that the worker calls.
  * @typedef {object} Sessions
  * @property {(session: string, experiment: string, language: string, state: string, digest: string, touched: string, post: (json: string) => void) => void} open
+ * @property {(experiment: string, language: string) => void} ahead
  * @property {(session: string, message: string) => void} receive
  * @property {() => boolean} step
  *

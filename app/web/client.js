@@ -130,6 +130,12 @@ export class Client {
     return session;
   }
 
+  /** Sessions like these may soon be opened. @param {string[]} experiments @param {string} language */
+  ahead(experiments, language) {
+    if (!this.#live) return;
+    for (const experiment of experiments) this.#worker?.postMessage({ type: "ahead", experiment, language });
+  }
+
   #restart() {
     console.warn("the worker did not answer; it is started again");
     this.#end();

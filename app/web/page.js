@@ -7,6 +7,7 @@ import { Travel } from "./travel.js";
 /** None on the pages around the lessons. @type {Lesson | null} */
 export let lesson = opened();
 
+const SOON = 2; // so many experiments of a page are in the window or near it when it is entered
 const QUIET = 5000; // milliseconds from live until the first figures are computed, too
 /** Addresses of the pages that were shown. */
 const pages = [location.href];
@@ -16,6 +17,13 @@ if (able && document.documentElement.dataset.view !== "embed") {
     flush: () => lesson?.address.flush(),
     follow: () => lesson?.address.follow(),
     again: () => lesson?.address.again(),
+    ahead: (next, href) => {
+      /** @type {NodeListOf<HTMLElement>} */
+      const sections = next.querySelectorAll("section[data-experiment]");
+      const soon = [...sections].slice(0, SOON);
+      client.ahead(soon.map(({ dataset }) => dataset.experiment ?? ""), next.documentElement.lang);
+      window.normlab.ahead(soon.map(({ dataset }) => new URL(dataset.document ?? "", href).href));
+    },
     leave: () => lesson?.close(),
     enter: () => {
       window.normlab.scan();

@@ -6,8 +6,8 @@
  * page's module (`page.js`) asks for a section by name and is handed a `Painted`, by which it sets the
  * controls, applies patches, and hears what the reader does.
  *
- * Figures come first, each in a task of its own; what only controls need (BokehJS' widgets, controls.js)
- * is run after the first of them has been seen.
+ * Figures come first; what only controls need (BokehJS' widgets, controls.js) is run after the first of them
+ * has been seen.
  *
  * Every section embeds a document of its own. Several documents may hold equal ids; nothing here
  * looks a model up except in its own document, and roots go to slots of their own section.
@@ -43,7 +43,7 @@
 
   /** Sections are painted this long before they scroll into view. */
   const NEAR = "800px 0px";
-  /** Milliseconds of painting controls after which the page may do something else. */
+  /** Milliseconds of painting after which the page may do something else. */
   const SLICE = 50;
 
   /** Opened as a file, the page gets no modules and so no Python, ever. */
@@ -58,8 +58,12 @@
   let turn = Promise.resolve();
   /** @type {Set<any>} view managers of what is painted now */
   const managers = new Set();
+  /** Whether any figure has been seen on this page or on one before it. */
+  let begun = false;
   /** The scripts for controls, once they are asked for. @type {Promise<unknown> | null} */
   let widgets = null;
+  /** Documents of a page that may come next, by address. @type {Map<string, Promise<Json>>} */
+  const coming = new Map();
   /** What the page only fetches ahead; the page's address may change. @type {string[]} */
   const late = [...document.querySelectorAll("link[data-late]")].map((link) => /** @type {HTMLLinkElement} */ (link).href);
 
@@ -72,7 +76,7 @@
     { rootMargin: NEAR },
   );
 
-  page.normlab = { paint, scan };
+  page.normlab = { paint, scan, ahead };
   scan();
   if (asksForNothing()) paintFirst();
   addEventListener("load", () => setTimeout(() => loadWidgets().catch(() => {}))); // if nothing is near yet
@@ -102,6 +106,17 @@
     }
     for (const section of document.querySelectorAll("section[data-experiment]")) {
       if (!paintings.has(section)) near.observe(section);
+    }
+  }
+
+  /** Have documents come that will be asked for soon, and no others any more. @param {string[]} addresses */
+  function ahead(addresses) {
+    for (const address of coming.keys()) if (!addresses.includes(address)) coming.delete(address);
+    for (const address of addresses) {
+      if (coming.has(address)) continue;
+      const document = fetched(address);
+      coming.set(address, document);
+      document.catch(() => coming.delete(address)); // who asks for it has it tried again
     }
   }
 
@@ -166,8 +181,16 @@
    * A section's document is a file of its own, fetched when it is near: a script, for `file://` knows no other way.
    * @param {HTMLElement} section @returns {Promise<Json>}
    */
-  async function documentOf(section) {
-    const script = await load(new URL(section.dataset.document ?? "", document.baseURI).href);
+  function documentOf(section) {
+    const address = new URL(section.dataset.document ?? "", document.baseURI).href;
+    const here = coming.get(address) ?? fetched(address);
+    coming.delete(address);
+    return here;
+  }
+
+  /** @param {string} address @returns {Promise<Json>} */
+  async function fetched(address) {
+    const script = await load(address);
     script.remove();
     return /** @type {any} */ (script).holds;
   }
@@ -261,24 +284,27 @@
       const slots = new Map(Object.entries(stored.roots).map(([slot, id]) => [id, slot]));
       const isFigure = (/** @type {{id: string}} */ { id }) => slots.get(id)?.startsWith("figure:");
       const figures = stored.document.roots.filter(isFigure);
+      const controls = stored.document.roots.filter((/** @type {any} */ root) => !figures.includes(root));
+      let since = performance.now();
+      const pause = async () => {
+        if (begun && performance.now() - since < SLICE) return;
+        await between();
+        begun = true;
+        since = performance.now();
+      };
       for (const root of figures) {
         if (!this.section.isConnected) return; // its page has been left
         const slot = this.slot(slots.get(root.id) ?? "");
         dressFigure(slot, await this.add(root, slot));
-        await between();
+        await pause();
       }
       await loadWidgets();
-      let begun = performance.now();
-      for (const root of stored.document.roots) {
-        if (figures.includes(root)) continue;
-        if (performance.now() - begun > SLICE) {
-          await between();
-          begun = performance.now();
-        }
+      for (const root of controls) {
         if (!this.section.isConnected) return;
         const view = await this.add(root, this.slot(slots.get(root.id) ?? ""));
         const control = /** @type {PageControl | null} */ (page.normlabControl(view));
         if (control !== null) this.wire(control);
+        await pause();
       }
       for (const name of this.controls.keys()) delete this.picked[name];
       this.apply(this.unheard); // a button of the board was quicker than its control

@@ -11,11 +11,12 @@
  * @typedef {{type: "open", session: string, experiment: string, language: string, state: State, digest: string, touched: Property[]}} Open
  *   digest: the painted document's; with another one the worker sends its own document along.
  *   touched: what in it is not as built
+ * @typedef {{type: "ahead", experiment: string, language: string}} Ahead  it may soon be opened
  * @typedef {{type: "set", session: string, seq: number, state: State}} Set
  * @typedef {{type: "press", session: string, seq: number, action: string}} Press
  * @typedef {{type: "close", session: string}} Close
  * @typedef {{type: "export", session: string}} Export
- * @typedef {Boot | Open | Set | Press | Close | Export} ToWorker
+ * @typedef {Boot | Open | Ahead | Set | Press | Close | Export} ToWorker
  *
  * @typedef {{type: "progress", stage: Stage, loaded: number, total: number}} Progress  in bytes
  * @typedef {"download" | "start" | "import"} Stage
@@ -57,6 +58,7 @@ const oneOf = (...words) => (value) => typeof value === "string" && words.includ
 const TO_WORKER = {
   boot: { runtime: text, files, fresh: flag },
   open: { session: text, experiment: text, language: text, state: texts, digest: text, touched: properties },
+  ahead: { experiment: text, language: text },
   set: { session: text, seq: number, state: texts },
   press: { session: text, seq: number, action: text },
   close: { session: text },

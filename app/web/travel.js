@@ -8,6 +8,7 @@ import { pageOf } from "./address.js";
  * @property {() => void} flush  write the address, if it is behind
  * @property {() => void} follow  show what the address says, which a link to this page has just changed
  * @property {() => void} again  the same after a step back or forward
+ * @property {(next: Document, href: string) => void} ahead  this page is likely to be entered next
  * @property {() => void} leave
  * @property {() => void} enter
  *
@@ -33,7 +34,7 @@ export class Travel {
   #tops = new Map();
   /** The page that is on its way. */
   #way = new AbortController();
-  /** A page that is fetched since its link is pointed at. @type {{href: string, html: Promise<string>} | null} */
+  /** A page that is fetched since its link is pointed at. @type {{href: string, next: Promise<Document>} | null} */
   #ahead = null;
 
   /** @param {Page} page */
@@ -91,8 +92,8 @@ export class Travel {
     const to = target(link);
     const { href } = fileOf(to);
     if (root.dataset.runtime !== "live" || pageOf(to) === this.#here || this.#ahead?.href === href) return;
-    const ahead = (this.#ahead = { href, html: fetched(href) });
-    ahead.html.catch(() => {
+    const ahead = (this.#ahead = { href, next: this.#fetched(to) });
+    ahead.next.catch(() => {
       if (this.#ahead === ahead) this.#ahead = null; // asked for again when it is wanted
     });
   }
@@ -125,9 +126,8 @@ export class Travel {
     let moved = how === "step";
     try {
       const { href } = fileOf(to);
-      const html = await (this.#ahead?.href === href ? this.#ahead.html : fetched(href, signal));
+      const next = await (this.#ahead?.href === href ? this.#ahead.next : this.#fetched(to, signal));
       if (signal.aborted) return;
-      const next = new DOMParser().parseFromString(html, "text/html");
       if (!isOurs(next) || needs(next, href).some((it) => !this.#needs.has(it))) throw new Error("it is of another kind");
       this.page.flush();
       this.page.leave();
@@ -149,6 +149,14 @@ export class Travel {
       this.#ahead = null;
       if (!signal.aborted) this.#stepping = false;
     }
+  }
+
+  /** @param {URL} to @param {AbortSignal} [signal] @returns {Promise<Document>} */
+  async #fetched(to, signal) {
+    const { href } = fileOf(to);
+    const next = new DOMParser().parseFromString(await fetched(href, signal), "text/html");
+    if (isOurs(next)) this.page.ahead(next, href);
+    return next;
   }
 
   /** @param {"push" | "replace"} how @param {URL} to */

@@ -30,6 +30,8 @@ function take(message) {
     const { session, experiment, language, state, digest, touched } = message;
     sessions.open(session, experiment, language, JSON.stringify(state), digest, JSON.stringify(touched), post);
     nextSlice();
+  } else if (message.type === "ahead") {
+    sessions.ahead(message.experiment, message.language);
   } else {
     sessions.receive(message.session, JSON.stringify(message));
     nextSlice();

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -198,6 +199,23 @@ def test_what_is_built_ahead_is_what_would_be_built_and_is_given_once(name: str)
     assert (name, "en") not in live._kept
     assert live._sessions[page.session].built is built
     live.close(page.session)
+
+
+def test_what_a_page_may_ask_for_is_built_once_and_only_the_newest_of_it_is_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live, "_kept", {})
+    monkeypatch.setattr(live, "_awaited", deque())
+    live.ahead("squares", "en")
+    built = live._kept["squares", "en"][1]
+    live.ahead("squares", "en")
+    page = Page()
+    assert live._sessions[page.session].built is built
+    for name in ("depth", "norms", "jacobian", "published", "squares"):
+        live.ahead(name, "en")
+    assert [name for name, _ in live._kept] == ["norms", "jacobian", "published", "squares"]
+    live.ahead("nonsense", "en")  # whoever opens it is told
+    assert len(live._kept) == 4
 
 
 # ---------------------------------------------------------------------------- opening

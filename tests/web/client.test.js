@@ -378,3 +378,14 @@ test("a worker that was prepared is the one that is started", () => {
   assert.equal(wires.length, 1);
   assert.equal(wires[0].of("boot").length, 1);
 });
+
+test("what may soon be opened is told to a Python that is up, and to no other", () => {
+  client.ahead(["norms"], "en");
+  assert.deepEqual(wires[0].of("ahead"), []);
+  wires[0].say(LIVE);
+  client.ahead(["norms", "jacobian"], "zh-Hans");
+  assert.deepEqual(wires[0].of("ahead"), [
+    { type: "ahead", experiment: "norms", language: "zh-Hans" },
+    { type: "ahead", experiment: "jacobian", language: "zh-Hans" },
+  ]);
+});
