@@ -1,7 +1,7 @@
 /**
  * A figure as BokehJS draws it, without what BokehJS does in vain: a move of a slider then costs the page
- * a tenth. What is overridden belongs to the pinned version of BokehJS, whose figures here have no tools, so
- * that nothing in them is ever selected, muted or dragged.
+ * a tenth, and a figure half. What is overridden belongs to the pinned version of BokehJS, whose figures here
+ * have no tools, so that nothing in them is ever selected, muted or dragged.
  *
  * A classic script like paint.js, which uses it and has to come after it.
  */
@@ -9,7 +9,13 @@
 (function () {
   "use strict";
 
-  /** @type {any} */ (window).normlabCalm = calm;
+  /** @type {any} */
+  const page = window;
+  page.normlabCalm = calm;
+  if (page.Bokeh !== undefined) {
+    oneGlyph();
+    oneInk();
+  }
 
   /** @param {any} figure BokehJS' view of it */
   function calm(figure) {
@@ -18,7 +24,6 @@
       const { type } = view.model;
       if (type === "Canvas") for (const layer of [view.primary, view.overlays]) layer.clear = () => clear(layer);
       if (type === "Legend") calmLegend(view);
-      if (type === "GlyphRenderer") calmGlyph(view);
       if (view.position?.replace !== undefined) calmPosition(view);
     }
   }
@@ -60,25 +65,59 @@
   }
 
   /**
-   * For every column of data BokehJS brings a glyph up to date several times over, and with it four more
-   * that it would draw when something is selected, muted or dragged.
-   * @param {any} renderer
+   * Beside a glyph BokehJS keeps four more, each with an element of its own, that it would draw when something
+   * is selected, muted or dragged. And for every column of data it brings them up to date several times over.
    */
-  function calmGlyph(renderer) {
-    for (const state of ["decimated", "selection", "nonselection", "muted"]) {
-      const idle = () => {};
-      const methods = { set_data: idle, set_visuals: idle, after_visuals: idle, map_data: idle };
-      Object.assign(renderer[`${state}_glyph`], methods);
-    }
-    const update = renderer.update_data.bind(renderer);
-    let due = false;
-    renderer.update_data = () => {
-      if (due) return;
-      due = true;
+  function oneGlyph() {
+    const { GlyphRendererView } = page.Bokeh.require("models/renderers/glyph_renderer");
+    const { DataRendererView } = page.Bokeh.require("models/renderers/data_renderer");
+    const { build_view } = page.Bokeh.require("core/build_views");
+    const { prototype } = GlyphRendererView;
+    const base = DataRendererView.prototype;
+    const nothing = () => {};
+    const idle = {
+      ...{ set_data: nothing, set_visuals: nothing, after_visuals: nothing, after_lazy_visuals: nothing },
+      ...{ map_data: nothing, remove: nothing, model: { change: { connect: nothing } } },
+    };
+    prototype.lazy_initialize = /** @this {any} */ async function () {
+      await base.lazy_initialize.call(this);
+      this.cds_view = await build_view(this.model.view, { parent: this });
+      this.glyph = await this.build_glyph_view(this.model.glyph);
+      for (const state of ["decimated", "selection", "nonselection", "muted"]) this[`${state}_glyph`] = idle;
+      await this.set_data();
+    };
+    prototype.children_views = /** @this {any} */ function () {
+      return [...base.children_views.call(this), this.cds_view, this.glyph];
+    };
+    const { update_data } = prototype;
+    const due = new WeakSet();
+    prototype.update_data = /** @this {any} */ function () {
+      if (due.has(this)) return;
+      due.add(this);
       queueMicrotask(() => {
-        due = false;
-        if (!renderer.is_destroyed) void update();
+        due.delete(this);
+        if (!this.is_destroyed) void update_data.call(this);
       });
+    };
+  }
+
+  /**
+   * BokehJS asks the browser for the ink of every stroke, which works out the figure's style each time. All ink
+   * is the page's (theme.py), and the same as long as one thing is done.
+   */
+  function oneInk() {
+    const { VisualProperties } = page.Bokeh.require("core/visuals/visual");
+    /** @type {Map<string, string>} */
+    const ink = new Map();
+    VisualProperties.prototype._get_css_value = /** @this {any} */ function (/** @type {string} */ name) {
+      const variable = `${this.css_prefix}${name}`;
+      let value = ink.get(variable);
+      if (value === undefined) {
+        if (ink.size === 0) queueMicrotask(() => ink.clear());
+        value = getComputedStyle(document.documentElement).getPropertyValue(variable);
+        ink.set(variable, value);
+      }
+      return value;
     };
   }
 
