@@ -15,11 +15,17 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-ASKED_FOR = ("document/index", "core/view_manager")
-"""What `web/paint.js` takes besides the index."""
+ASKED_FOR = (
+    *("document/index", "core/view_manager", "core/build_views", "core/visuals/visual"),
+    *("models/renderers/data_renderer", "models/renderers/glyph_renderer", "models/grids/grid"),
+)
+"""What `web/paint.js` and `web/calm.js` take besides the index."""
+ICONS = "styles/icons.css"
+"""A ninth of BokehJS: what the buttons of tools show."""
 OF_ITSELF = {"DocumentConfig"}
 """Models that BokehJS registers wherever it has documents."""
 
+_SHEET = re.compile(r"(?<=\.default=)'[^']*'")
 _MODULES = re.compile(r",\n(?=(?:\d+: )?function _\()")
 _TABLE = (
     r"(?P<before>.*?\n\({0}\n)(?P<modules>.*?),?\n{1}, "
@@ -38,6 +44,10 @@ def reduced(core: str, widgets: str, models: Collection[str]) -> tuple[str, str]
     modules = {number: code for table in tables for number, code in table.modules.items()}
     names = {name: number for table in tables for name, number in table.names.items()}
     places = {name: _place(name, modules, names) for name in {*models} - OF_ITSELF}
+    if not any(name.endswith("Tool") for name in models):
+        modules[names[ICONS]], found = _SHEET.subn("''", modules[names[ICONS]])
+        if found != 1:
+            raise ValueError("BokehJS keeps its icons in another way than is known here.")
     base = names["base"]
     for table, first in (
         (tables[0], f"t(1).__exportStar(t({names['index']}),n);"),

@@ -15,6 +15,7 @@
   if (page.Bokeh !== undefined) {
     oneGlyph();
     oneInk();
+    noStyle();
   }
 
   /** @param {any} figure BokehJS' view of it */
@@ -121,16 +122,23 @@
     };
   }
 
+  /** What is drawn on the canvas alone has an empty element all the same, and five style sheets for it. */
+  function noStyle() {
+    const { GlyphRendererView } = page.Bokeh.require("models/renderers/glyph_renderer");
+    const { GridView } = page.Bokeh.require("models/grids/grid");
+    for (const { prototype } of [GlyphRendererView, GridView]) prototype._update_stylesheets = () => {};
+  }
+
   /**
-   * At every painting BokehJS writes the place of each part into a style sheet, also where it is what it was
-   * (and that of a glyph, whose element is empty), and the browser works out the figure's style again.
+   * At every painting BokehJS writes the place of each part into a style sheet, also where it is what it was,
+   * and the browser works out the figure's style again.
    * @param {any} part
    */
-  function calmPosition({ model, position }) {
+  function calmPosition({ position }) {
     const replace = position.replace.bind(position);
     let written = "";
     position.replace = (/** @type {unknown[]} */ ...css) => {
-      if (model.type === "GlyphRenderer" || JSON.stringify(css) === written) return;
+      if (JSON.stringify(css) === written) return;
       written = JSON.stringify(css);
       replace(...css);
     };
