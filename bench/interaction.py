@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import shutil
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/interaction.py`
 
 from app.experiments import EXPERIMENTS  # noqa: E402
+from app.site import scripts  # noqa: E402
 from app.site.environment import Failure  # noqa: E402
 from bench import harness  # noqa: E402
 
@@ -110,13 +113,17 @@ def main(arguments: Sequence[str]) -> int:
 
 def floor_of(site: Path) -> dict[str, bytes]:
     """The site's worker with the floor in it. Raises Failure when there is no site."""
-    found = list(site.glob("assets/*/boot.js"))
+    found = list(site.glob("assets/*/worker.js"))
     if len(found) != 1:
         raise Failure(f"There is no built site in {site}; run build.py build first.")
     folder = found[0].parent.relative_to(site).as_posix()
+    with tempfile.TemporaryDirectory() as scratch:
+        sources = Path(shutil.copytree(scripts.WEB, Path(scratch) / "web"))
+        (sources / "boot.js").rename(sources / "boot.site.js")
+        shutil.copy(HERE / "floor" / "boot.js", sources)
+        worker = scripts.bundled(sources, ["worker.js"])["worker.js"]
     return {
-        f"{folder}/boot.js": (HERE / "floor" / "boot.js").read_bytes(),
-        f"{folder}/boot.site.js": found[0].read_bytes(),
+        f"{folder}/worker.js": worker,
         f"{folder}/floor.py": (HERE / "floor" / "floor.py").read_bytes(),
     }
 

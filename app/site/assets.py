@@ -14,11 +14,11 @@ from pathlib import Path
 
 import bokeh
 
-from app.site import bokehjs
+from app.site import bokehjs, scripts
 from app.site.bundle import without_source_map
+from app.site.scripts import WEB
 from app.ui import theme
 
-WEB = Path(__file__).parents[1] / "web"
 # Figures, and the widgets that our controls render. Panel's own script (767 kB) is not needed.
 BOKEHJS = ("bokeh.min.js", "bokeh-widgets.min.js")
 SHEETS = (  # one sheet to the browser, in this order
@@ -62,15 +62,11 @@ def gather(katex: Path, notices: str, models: Collection[str]) -> dict[str, byte
     if not fonts:
         raise FileNotFoundError(f"{katex} holds no fonts.")
     core, widgets = (without_source_map((static / name).read_bytes()).decode() for name in BOKEHJS)
-    scripts = bokehjs.reduced(core, widgets, models)
+    reduced = bokehjs.reduced(core, widgets, models)
     licence = (katex / "LICENSE").read_text(encoding="utf-8")
     return {
-        **{
-            path.name: path.read_bytes()
-            for path in sorted(WEB.glob("*.js"))
-            if path.name != "offline.js"  # it stands at the top of the site
-        },
-        **{name: script.encode() for name, script in zip(BOKEHJS, scripts, strict=True)},
+        **scripts.gather(),
+        **{name: script.encode() for name, script in zip(BOKEHJS, reduced, strict=True)},
         **{f"fonts/{path.name}": path.read_bytes() for path in fonts},
         "icon.svg": (WEB / "icon.svg").read_bytes(),
         "style.css": "\n".join([theme.css(), *map(_text, SHEETS)]).encode(),

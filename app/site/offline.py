@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from app.site.assets import WEB
 from app.site.kept import digest, file_digest
+from app.site.scripts import WEB
 
 NAME = "offline.js"  # at the top of the site: there it may serve all pages
 

@@ -36,6 +36,7 @@ from app.site.environment import ROOT, Failure
 from app.site.kept import digest
 from app.site.node import MODULES, node
 from app.site.prerender import PrerenderError, prerender
+from app.site.scripts import WEB
 from app.site.thumbnails import thumbnail
 from app.text import Directive, Document, Formula, Source, TextError, Typesetter
 from app.ui import diagram, markup
@@ -168,9 +169,12 @@ class Site:
             {
                 **document.meta,
                 "lesson": lesson.slug,
-                "experiments": [
-                    Markup(self._experiment(each, language, root, embedded=True)) for each in shown
-                ],
+                "experiments": {
+                    _only_argument(each, EXPERIMENTS): Markup(
+                        self._experiment(each, language, root, embedded=True)
+                    )
+                    for each in shown
+                },
                 "config": _json(self._config(lesson, language, root)),
             },
         )
@@ -352,7 +356,7 @@ def _json(value: object) -> Markup:
 @cache
 def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(asset_files.WEB / "templates"),
+        loader=jinja2.FileSystemLoader(WEB / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -1,4 +1,4 @@
-// What an embed does before anything is painted: it keeps the experiments that its address names, links to
+// What an embed does before anything is painted: it shows the experiments that its address names, links to
 // the lesson, and tells the page around it how high it is. A plain script, early in the page, in old syntax
 // on purpose: like shell.js it must run from file:// and where nothing else will.
 
@@ -14,34 +14,38 @@
     if (window.parent !== window) tellHeight();
   });
 
-  /** Keep what `show` names, in its order; where it names nothing that there is, keep all and say so. */
+  /** Show what `show` names, in its order; where it names nothing that there is, show all and say so. */
   function choose() {
     var named = new URLSearchParams(location.search).getAll("show").join(",").split(",")
       .map(function (name) { return name.trim(); })
       .filter(function (name, index, names) { return name !== "" && names.indexOf(name) === index; });
-    /** @type {NodeListOf<HTMLElement>} */
-    var sections = document.querySelectorAll("section[data-experiment]");
-    /** @type {Record<string, HTMLElement>} */
+    var main = document.querySelector("main");
+    /** Markup that is not parsed unless it is shown. @type {NodeListOf<HTMLElement>} */
+    var sections = document.querySelectorAll("noscript[data-section]");
+    /** @type {Record<string, string>} */
     var known = Object.create(null);
-    sections.forEach(function (section) { known[section.dataset.experiment || ""] = section; });
+    sections.forEach(function (section) {
+      known[section.dataset.section || ""] = section.textContent || "";
+      section.remove();
+    });
     var found = named.filter(function (name) { return name in known; });
     var unknown = named.filter(function (name) { return !(name in known); });
-    if (found.length > 0) {
-      sections.forEach(function (section) { section.remove(); });
-      var main = document.querySelector("main");
-      found.forEach(function (name) { if (main) main.appendChild(known[name]); });
-      fetchAhead(known[found[0]].dataset.document || "");
-    }
+    var shown = found.length > 0 ? found : Object.keys(known);
+    if (main) main.insertAdjacentHTML("beforeend", shown.map(function (name) { return known[name]; }).join("\n"));
+    fetchAhead();
     if (named.length === 0) note("none", "");
     else if (unknown.length > 0) note(found.length > 0 ? "some" : "all", unknown.join(", "));
   }
 
   /** What the first figures are painted from is fetched beside the scripts that paint them. */
-  function fetchAhead(/** @type {string} */ address) {
+  function fetchAhead() {
+    /** @type {HTMLElement | null} */
+    var first = document.querySelector("section[data-experiment]");
+    if (!first) return;
     var link = document.createElement("link");
     link.rel = "preload";
     link.as = "script";
-    link.href = address;
+    link.href = first.dataset.document || "";
     document.head.appendChild(link);
   }
 

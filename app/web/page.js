@@ -4,6 +4,8 @@ import { Lesson } from "./lesson.js";
 import { able, client, readConfig } from "./python.js";
 import { Travel } from "./travel.js";
 
+await window.normlab?.first;
+
 /** None on the pages around the lessons. @type {Lesson | null} */
 export let lesson = opened();
 

@@ -62,6 +62,10 @@
   let begun = false;
   /** The scripts for controls, once they are asked for. @type {Promise<unknown> | null} */
   let widgets = null;
+  /** The first figure has been seen, or there is none to see. */
+  let arrived = () => {};
+  /** @type {Promise<void>} until then nothing else shall take the page's time */
+  const first = new Promise((resolve) => (arrived = resolve));
   /** Documents of a page that may come next, by address. @type {Map<string, Promise<Json>>} */
   const coming = new Map();
   /** What the page only fetches ahead; the page's address may change. @type {string[]} */
@@ -76,9 +80,10 @@
     { rootMargin: NEAR },
   );
 
-  page.normlab = { paint, scan, ahead };
+  page.normlab = { paint, scan, ahead, first };
   scan();
   if (asksForNothing()) paintFirst();
+  else arrived();
   addEventListener("load", () => setTimeout(() => loadWidgets().catch(() => {}))); // if nothing is near yet
   followScheme();
   followZoom();
@@ -126,9 +131,10 @@
     for (const section of document.querySelectorAll("section[data-experiment]")) {
       const { top, bottom } = section.getBoundingClientRect();
       if (bottom < 0 || top > near) continue;
-      paintSection(/** @type {HTMLElement} */ (section)).catch(() => {});
+      paintSection(/** @type {HTMLElement} */ (section)).then(arrived, arrived);
       return;
     }
+    arrived();
   }
 
   /** A link with a state has to be read first (`page.js`): figures of another one are marked as such. */
@@ -164,11 +170,12 @@
   }
 
   /** Until what was painted has been seen, if anybody looks. @returns {Promise<void>} */
-  function seen() {
-    return new Promise((resolve) => {
+  async function seen() {
+    await new Promise((resolve) => {
       requestAnimationFrame(() => setTimeout(resolve));
       setTimeout(resolve, 100); // no frame comes in a hidden tab
     });
+    arrived();
   }
 
   function loadWidgets() {

@@ -9,5 +9,10 @@ declare const SITE: {
 
 interface Window {
   Bokeh?: object;
-  normlab: { paint(name: string): Promise<import("./experiment.js").Painted>; scan(): void; ahead(addresses: string[]): void };
+  normlab: {
+    paint(name: string): Promise<import("./experiment.js").Painted>;
+    scan(): void;
+    ahead(addresses: string[]): void;
+    first: Promise<void>;
+  };
 }

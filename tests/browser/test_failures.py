@@ -24,7 +24,6 @@ SPOILED = [
     ("pyodide.js", missing),
     ("pyodide.asm.js", truncated),
     ("worker.js", missing),
-    ("boot.js", missing),
 ]
 
 
@@ -42,10 +41,7 @@ def test_a_spoiled_file_gives_a_message_and_leaves_the_page_standing(
     lesson.watch.allowed = ("",)  # the browser and the page complain of it in their own ways
     lesson.open().painted().until(runtime="failed")
     status = lesson.page.locator("#status")
-    said = (
-        "worker.js" if name == "boot.js" else name
-    )  # a worker does not say which of its scripts is missing
-    expect(status).to_contain_text(said)
+    expect(status).to_contain_text(name)
     expect(status.get_by_role("button", name="Try again")).to_be_visible()
     assert lesson.data("state") == "prerendered"
     assert "N = 12" in lesson.part("sentence")

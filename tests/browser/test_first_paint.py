@@ -85,7 +85,7 @@ def test_a_page_opened_as_a_file_is_painted_and_says_why_it_does_not_compute(
     new_context: NewContext, site: Path, host: Host, watch: Watch
 ) -> None:
     # Browsers refuse modules from files, and say so.
-    watch.allowed = ("python.js", "client.js", "protocol.js", "page.js")
+    watch.allowed = ("python.js", "page.js")
     context = new_context("file:")
     lesson = Lesson(context.new_page(), host, watch)
     lesson.page.goto((site / "en" / "warmup" / "index.html").as_uri())

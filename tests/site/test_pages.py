@@ -184,7 +184,7 @@ def test_figures_need_classic_scripts_only(site: Path) -> None:
     names: dict[bool, list[str]] = {False: [], True: []}
     for attrs in scripts:
         names[attrs.get("type") == "module"].append(str(attrs["src"]).rsplit("/", 1)[-1])
-    assert names[False] == ["shell.js", "bokeh.min.js", "calm.js", "paint.js"]
+    assert names[False] == ["shell.js", "bokeh.min.js", "paint.js"]
     assert names[True] == ["python.js", "page.js"]
     late = [attrs for attrs in lesson(site, "en").all("link") if "data-late" in attrs]
     assert [Path(str(attrs["href"])).name for attrs in late] == [

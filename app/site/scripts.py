@@ -1,0 +1,53 @@
+"""Our own scripts as pages load them: in few files, for a page waits for each.
+
+What runs as a module is put together with what it imports by esbuild, neither shortened nor
+mangled, so that whoever opens it can read it. Plain scripts are written one after the other.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.site.environment import Failure
+from app.site.node import MODULES, node
+
+WEB = Path(__file__).parents[1] / "web"
+PLAIN = {
+    "shell.js": ("shell.js",),
+    "frame.js": ("shell.js", "frame.js"),
+    "paint.js": ("calm.js", "paint.js"),
+    "controls.js": ("controls.js",),
+}
+BEFORE = "python.js"  # runs before the page's other modules, so it is none of their parts
+ENTRIES = (BEFORE, "page.js", "embed.js", "worker.js")
+
+
+def gather() -> dict[str, bytes]:
+    """The files by name. Raises Failure when a module cannot be put together."""
+    plain = {
+        name: b"\n".join((WEB / part).read_bytes() for part in parts)
+        for name, parts in PLAIN.items()
+    }
+    return {**plain, **bundled(WEB, ENTRIES)}
+
+
+def bundled(folder: Path, entries: Sequence[str]) -> dict[str, bytes]:
+    """Each of these modules in one file with what it imports. Raises Failure."""
+    with tempfile.TemporaryDirectory() as out:
+        done = subprocess.run(
+            [
+                *(str(node()), str(MODULES / "esbuild" / "bin" / "esbuild"), *entries),
+                *("--bundle", "--format=esm", "--target=es2022", "--charset=utf8"),
+                *(f"--external:./{BEFORE}", f"--outdir={out}", "--log-level=error"),
+            ],
+            cwd=folder,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode:
+            raise Failure(f"The page's scripts could not be put together:\n{done.stderr.strip()}")
+        return {name: (Path(out) / name).read_bytes() for name in entries}
