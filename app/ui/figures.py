@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from bokeh.core.properties import value as fixed_text
 from bokeh.core.serialization import NumberRep, Serializer
-from bokeh.models import ColumnDataSource, FixedTicker, Range1d
+from bokeh.models import AllIndices, CDSView, ColumnDataSource, FixedTicker, Range1d
 from bokeh.models.annotations import Legend, LegendItem, Span
 from bokeh.models.glyph import Glyph
 from bokeh.models.glyphs import Line, Quad, Scatter, Segment, Text, VArea, VBar
+from bokeh.models.selections import UnionRenderers
 from bokeh.plotting import figure
 
 from app.ui import theme
@@ -90,6 +91,7 @@ class Chart:
         else:
             self.plot.yaxis[0].ticker.desired_num_ticks = 5
             self.plot.yaxis[0].ticker.num_minor_ticks = 0
+        self._policy, self._all = UnionRenderers(), AllIndices()
         self._sources: dict[str, ColumnDataSource] = {}
         self._told: set[str] = set()
         self._glyphs: dict[str, Any] = {}
@@ -276,10 +278,14 @@ class Chart:
 
     def _add(self, name: str, glyph: Glyph, *columns: str, **options: Any) -> None:
         """Bokeh's `figure.line` and its like would make two more glyphs, for what is muted or not
-        selected; here nothing is."""
-        source = ColumnDataSource(name=name, data={column: _UNTOLD[column] for column in columns})
-        self._sources[name] = source
-        self._glyphs[name] = self.plot.add_glyph(source, glyph, **options)
+        selected; here nothing is. And what only says that all data are meant is one for all."""
+        self._sources[name] = source = ColumnDataSource(
+            name=name,
+            data={column: _UNTOLD[column] for column in columns},
+            selection_policy=self._policy,
+        )
+        view = CDSView(filter=self._all)
+        self._glyphs[name] = self.plot.add_glyph(source, glyph, view=view, **options)
 
 
 # ---------------------------------------------------------------------------- helpers
