@@ -28,7 +28,7 @@ from app.experiments import EXPERIMENTS, code
 from app.nn.wirings import WIRINGS
 from app.probes import NUMBERS_VERSION
 from app.site import assets as asset_files
-from app.site import fronts, offline
+from app.site import documents, fronts, offline
 from app.site.boards import board, shown_when
 from app.site.bokehjs import names_in
 from app.site.bundle import Runtime
@@ -118,23 +118,24 @@ class Site:
         """Names of Bokeh's models in all documents; they are the same in every language."""
         first = LANGUAGES[0]
         shown = [_shown(lesson.texts[first]) for lesson in self.lessons]
-        documents = [
+        held = [
             self.prerender(_only_argument(each, EXPERIMENTS), first).stored["document"]
             for each in chain.from_iterable(shown)
         ]
-        return set().union(*map(names_in, documents))
+        return set().union(*map(names_in, held))
 
     # ------------------------------------------------------------------ pages
 
     def _lesson(self, lesson: Lesson, language: str) -> None:
         document = lesson.texts[language]
         root = "../../"
+        listed: dict[str, str] = {}
         rendered = text.render(
             document,
             formulas=self.typeset,
             sources=self.sources,
             directives={
-                "experiment": lambda directive: self._experiment(directive, language, root),
+                "experiment": lambda it: self._experiment(it, language, root, listed=listed),
                 "formula": lambda directive: self._wiring_formula(directive, language),
             },
         )
@@ -225,13 +226,31 @@ class Site:
     # ------------------------------------------------------------------ directives
 
     def _experiment(
-        self, directive: Directive, language: str, root: str, *, embedded: bool = False
+        self,
+        directive: Directive,
+        language: str,
+        root: str,
+        *,
+        embedded: bool = False,
+        listed: dict[str, str] | None = None,
     ) -> str:
-        """The experiment; its question is a heading below the one above it in the text."""
+        """The experiment; its question is a heading below the one above it in the text.
+
+        `listed`: files whose source stands on the page above, by path the experiment that shows
+        it; what this one shows of its own is added.
+        """
         heading = 2 if embedded else directive.level
         name = _only_argument(directive, EXPERIMENTS)
         shown = self.prerender(name, language)
         say = strings(language)
+        listings = code.listings(
+            EXPERIMENTS[name], list(dict.fromkeys(it.wiring for it in shown.drawings))
+        )
+        above = dict(listed or {})
+        if listed is not None:
+            for each in listings:
+                if each.whole:
+                    listed.setdefault(each.path, f"code-{name}")
         drawn = [
             {
                 "name": it.wiring,
@@ -269,9 +288,8 @@ class Site:
             board=board_of(name),
             below=board_of(f"{name}.below"),
             wirings=drawn,
-            code=code.listings(
-                EXPERIMENTS[name], list(dict.fromkeys(it.wiring for it in shown.drawings))
-            ),
+            code=listings,
+            above=above,
             document=root + self._document(name, language),
             stored=_json({key: it for key, it in shown.stored.items() if key != "document"}),
             part={part: Markup(html) for part, html in shown.parts.items()},
@@ -279,15 +297,7 @@ class Site:
 
     def _document(self, name: str, language: str) -> str:
         """Write what the experiment is painted from; its path."""
-        document = json.dumps(
-            self.prerender(name, language).stored["document"],
-            ensure_ascii=False,
-            allow_nan=False,
-            separators=(",", ":"),
-        )
-        # Browsers read long JSON sooner as a string than as a literal.
-        literal = document.replace("\\", "\\\\").replace("'", "\\'")
-        script = f"document.currentScript.holds=JSON.parse('{literal}');\n"
+        script = documents.script(self.prerender(name, language).stored["document"])
         path = f"{DOCUMENTS}{language}/{name}.{digest(script)[:12]}.js"
         file = self.out / path
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -199,7 +199,15 @@
   async function fetched(address) {
     const script = await load(address);
     script.remove();
-    return /** @type {any} */ (script).holds;
+    const document = /** @type {any} */ (script).holds;
+    number(document, { id: 0 });
+    return document;
+  }
+
+  /** The builder writes of a model's number how far it is from the one before. @param {any} node @param {{id: number}} last */
+  function number(node, last) {
+    if (typeof node?.id === "number") node.id = `p${(last.id += node.id)}`;
+    if (typeof node === "object" && node !== null) for (const each of Object.values(node)) number(each, last);
   }
 
   /** A line may fail once. @param {string} address */
@@ -217,6 +225,11 @@
       script.onerror = () => reject(new Error(`${address} could not be loaded.`));
       document.head.append(script);
     });
+  }
+
+  /** The builder only names the sheets that are the same in every document. @param {string[]} [sheets] */
+  function inFull(sheets = []) {
+    for (const [i, name] of sheets.entries()) sheets[i] = page.normlabSheets?.[name] ?? name;
   }
 
   /**
@@ -308,6 +321,7 @@
       await loadWidgets();
       for (const root of controls) {
         if (!this.section.isConnected) return;
+        inFull(root.attributes.stylesheets);
         const view = await this.add(root, this.slot(slots.get(root.id) ?? ""));
         const control = /** @type {PageControl | null} */ (page.normlabControl(view));
         if (control !== null) this.wire(control);

@@ -1,5 +1,6 @@
 """The written pages: complete without a script, at home below any address, asking nobody else."""
 
+import gzip
 import json
 import re
 import shutil
@@ -15,11 +16,14 @@ from app import live
 from app.site import assets, bokehjs, fronts, pages
 from app.site.bundle import File, Runtime
 from app.site.environment import Failure
+from app.site.prerender import prerender
+from app.ui import control_css
 from app.ui.strings import LANGUAGES, WRITTEN, strings
 from tests.site import documents
 
 LESSONS = pages.LESSONS
 BASE = "/courses/norm/"
+LESSON = 150_000  # bytes as they travel: a page and all that its experiments are painted from
 SCRIPT_ATTRIBUTES = re.compile(r"^on[a-z]+$")
 
 
@@ -251,6 +255,50 @@ def test_the_stored_documents_are_those_that_python_will_make(site: Path, langua
             assert found["state"] == experiment.state()
             assert [option["name"] for option in found["options"]] == list(experiment.controls)
             assert set(slots) >= set(built.roots)
+
+
+@pytest.mark.parametrize("name", ["schedule", "attenuation"])
+def test_a_documents_file_is_small_and_shows_what_python_holds(site: Path, name: str) -> None:
+    def same(ours: Any, theirs: Any) -> None:
+        if isinstance(theirs, float):
+            assert ours == pytest.approx(theirs, rel=1e-5, abs=0)
+        elif isinstance(theirs, dict | list | tuple):
+            assert len(ours) == len(theirs)
+            places = theirs if isinstance(theirs, dict) else range(len(theirs))
+            for place in places:
+                same(ours[place], theirs[place])
+        else:
+            assert ours == theirs
+
+    (file,) = (site / "documents" / "en").glob(f"{name}.*.js")
+    held = prerender(name, "en").stored["document"]
+    same(documents.read(file), held)
+    written = file.read_text(encoding="utf-8")
+    assert control_css.COMMON not in documents.literal(file)
+    assert len(written) < 0.8 * len(json.dumps(held, separators=(",", ":")))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_lesson_read_to_its_end_is_few_bytes_more_where_python_is_here(
+    site: Path, language: str
+) -> None:
+    for path in sorted((site / language).glob("*/index.html")):
+        page = Page(path)
+        files = [page.path.parent / str(it["data-document"]) for it in page.all("section")
+                 if "data-document" in it]  # fmt: skip
+        sent = sum(len(gzip.compress(file.read_bytes(), 9)) for file in (path, *files))
+        assert sent <= LESSON, f"{path}: {sent}"
+
+
+def test_a_source_that_stands_above_is_led_to(site: Path) -> None:
+    _, *shown = (site / "en" / "warmup" / "index.html").read_text("utf-8").split("<pre")
+    sources = [text.split("</pre>")[0].partition("<code>")[2] for text in shown]
+    long = [source for source in sources if source.count("\n") > 30]
+    assert len(long) == len(set(long)) > 5
+    page = lesson(site, "en")
+    led = [str(a["href"])[1:] for a in page.all("a") if str(a["href"]).startswith("#code-")]
+    assert led
+    assert all(page.all("details", id=place) for place in led)
 
 
 def test_stored_data_cannot_end_its_script_element(site: Path) -> None:
