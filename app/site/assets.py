@@ -14,11 +14,7 @@ from pathlib import Path
 
 import bokeh
 
-<<<<<<< HEAD
-from app.site import bokehjs, documents
-=======
-from app.site import bokehjs, scripts
->>>>>>> 132953178fce4267529125a8e204b2fca2ca970c
+from app.site import bokehjs, documents, scripts
 from app.site.bundle import without_source_map
 from app.site.scripts import WEB
 from app.ui import theme
@@ -68,19 +64,11 @@ def gather(katex: Path, notices: str, models: Collection[str]) -> dict[str, byte
     core, widgets = (without_source_map((static / name).read_bytes()).decode() for name in BOKEHJS)
     reduced = bokehjs.reduced(core, widgets, models)
     licence = (katex / "LICENSE").read_text(encoding="utf-8")
+    ours = scripts.gather()
     return {
-<<<<<<< HEAD
-        **{
-            path.name: path.read_bytes()
-            for path in sorted(WEB.glob("*.js"))
-            if path.name != "offline.js"  # it stands at the top of the site
-        },
-        "controls.js": _text("controls.js").encode() + documents.sheets().encode(),
-        **{name: script.encode() for name, script in zip(BOKEHJS, scripts, strict=True)},
-=======
-        **scripts.gather(),
+        **ours,
+        "controls.js": ours["controls.js"] + documents.sheets().encode(),
         **{name: script.encode() for name, script in zip(BOKEHJS, reduced, strict=True)},
->>>>>>> 132953178fce4267529125a8e204b2fca2ca970c
         **{f"fonts/{path.name}": path.read_bytes() for path in fonts},
         "icon.svg": (WEB / "icon.svg").read_bytes(),
         "style.css": "\n".join([theme.css(), *map(_text, SHEETS)]).encode(),
