@@ -19,7 +19,7 @@ export default [
   { files: ["app/web/offline.js"], languageOptions: { sourceType: "script", globals: { SITE: "readonly" } } },
   {
     // Read by browsers that are too old for everything else: it is what tells them so.
-    files: ["app/web/shell.js", "app/web/frame.js"],
+    files: ["app/web/shell.js", "app/web/begin.js", "app/web/frame.js"],
     languageOptions: { sourceType: "script" },
     rules: { "no-var": "off", "no-unused-vars": ["error", { caughtErrors: "none" }] },
   },

@@ -16,8 +16,8 @@ from app.site.node import MODULES, node
 
 WEB = Path(__file__).parents[1] / "web"
 PLAIN = {
-    "shell.js": ("shell.js",),
-    "frame.js": ("shell.js", "frame.js"),
+    "shell.js": ("shell.js", "begin.js"),
+    "frame.js": ("shell.js", "begin.js", "frame.js"),
     "paint.js": ("calm.js", "paint.js"),
     "controls.js": ("controls.js",),
 }

@@ -1,9 +1,9 @@
 // From nothing to a Python that can open sessions: restores a snapshot, or else boots plainly.
 
 import { Downloads, FileError, baseOf, sizeOf } from "./download.js";
-import { CORE, Interpreter, LOCK } from "./interpreter.js";
+import { CORE, Interpreter } from "./interpreter.js";
 import { PLAIN, imported, started } from "./plain.js";
-import { SNAPSHOT, restored } from "./snapshot.js";
+import { PLAN, SNAPSHOT, restored } from "./snapshot.js";
 
 /**
  * @typedef {import("./protocol.js").RuntimeFile} RuntimeFile
@@ -33,10 +33,11 @@ const WORTH = 3_000; // a restore saves two seconds of computing, of a phone's m
 /**
  * @param {{runtime: string, files: RuntimeFile[], fresh: boolean}} message
  * @param {(stage: Stage, loaded: number, total: number) => void} report
+ * @param {Promise<void>} [free]  when the line is; what the browser has kept is had before
  * @returns {Promise<Booted>}
  * @throws {FileError} naming the file that is missing or damaged
  */
-export async function boot({ runtime, files, fresh }, report) {
+export async function boot({ runtime, files, fresh }, report, free) {
   /** @type {Stage} */
   let stage = "download";
   let arrived = () => {};
@@ -56,6 +57,8 @@ export async function boot({ runtime, files, fresh }, report) {
   const enter = (/** @type {Stage} */ next) => report((stage = next), downloads.loaded, downloads.total);
   const named = (/** @type {string[]} */ names) => files.filter(({ name }) => names.includes(baseOf(name)));
 
+  const earlier = fresh ? null : await earlierBoot(downloads.base, named([PLAN, ...PLAIN.slice(0, 1)]));
+  if (earlier === null) await free;
   const core = downloads.begin(named(CORE));
   const interpreter = new Interpreter(runtime, core);
 
@@ -71,23 +74,12 @@ export async function boot({ runtime, files, fresh }, report) {
       };
     });
 
-  /** Settles, with more speed than any line's, when the first files came from the browser's cache: so will the rest. */
-  const visitedBefore = () =>
-    new Promise((/** @type {(speed: number) => void} */ resolve) => {
-      const { href } = new URL(LOCK, downloads.base);
-      new PerformanceObserver((list, observer) => {
-        const [lock] = /** @type {PerformanceResourceTiming[]} */ (list.getEntriesByName(href));
-        if (!lock) return;
-        observer.disconnect();
-        if (lock.transferSize === 0 && lock.decodedBodySize > 0) resolve(Infinity);
-      }).observe({ type: "resource", buffered: true });
-    });
-
   const restore = async () => {
     const wanted = named(SNAPSHOT);
     if (wanted.length < SNAPSHOT.length) throw new Error("this site has none");
     const enough = (sizeOf(wanted) - sizeOf(named(PLAIN))) / WORTH;
-    const speed = await Promise.race([visitedBefore(), lineSpeed(enough), core.failed]);
+    if (earlier === "plain") throw new Error("the browser has kept what it needs for that, and nothing else");
+    const speed = earlier === "snapshot" ? Infinity : await Promise.race([lineSpeed(enough), core.failed]);
     if (speed < enough) throw new Error(`the line brings no more than ${Math.round(speed)} kB/s`);
     const batch = downloads.begin(wanted);
     const patience = new Patience(RESTORE);
@@ -147,6 +139,24 @@ export async function boot({ runtime, files, fresh }, report) {
   const pyodide = await plain();
   enter("import");
   return live(pyodide, imported(pyodide), "plain");
+}
+
+/**
+ * How an earlier visit has booted, if the browser has kept what it needed for that: whatever the line, it is here.
+ * @param {string} base @param {RuntimeFile[]} marks  files that only one of the two ways asks for
+ * @returns {Promise<"snapshot" | "plain" | null>}
+ */
+async function earlierBoot(base, marks) {
+  const cache = /** @type {RequestCache} */ ("only-if-cached");
+  const kept = await Promise.all(
+    marks.map(async ({ name }) => {
+      const answer = await fetch(new URL(name, base), { cache, mode: "same-origin" }).catch(() => null);
+      void answer?.body?.cancel();
+      return answer !== null && answer.ok ? baseOf(name) : null;
+    }),
+  );
+  if (kept.includes(PLAN)) return "snapshot";
+  return kept.some((it) => it !== null) ? "plain" : null;
 }
 
 /** A wait that ends, with an error, some time after it has begun. */

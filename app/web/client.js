@@ -52,7 +52,7 @@ export class Client {
   #news = () => {};
 
   /**
-   * @param {() => WorkerLike} makeWorker
+   * @param {(name: string) => WorkerLike} makeWorker  its name says what it is to start
    * @param {{runtime: string, files: import("./protocol.js").RuntimeFile[]}} runtime
    */
   constructor(makeWorker, runtime) {
@@ -75,7 +75,7 @@ export class Client {
     if (this.#handlers) news(this.#handlers);
   }
 
-  /** Let the worker's own small scripts come; it does nothing before it is started. */
+  /** Let the worker's own small scripts come; it asks nothing of the line before it is started. */
   prepare() {
     this.#worker ??= this.#made();
   }
@@ -83,11 +83,11 @@ export class Client {
   /** Start Python; sessions may be opened before it is up. */
   start() {
     this.prepare();
-    this.#worker?.postMessage({ type: "boot", ...this.runtime, fresh: this.#fresh });
+    this.#worker?.postMessage({ type: "go" });
   }
 
   #made() {
-    const worker = this.makeWorker();
+    const worker = this.makeWorker(JSON.stringify({ type: "boot", ...this.runtime, fresh: this.#fresh }));
     worker.onmessage = ({ data }) => {
       if (worker !== this.#worker) return; // an ended worker's last words
       const message = fromWorker(data);

@@ -43,6 +43,7 @@
   async function file({ request }, path) {
     const again = request.cache === "reload" || request.cache === "no-store"; // something was wrong with it
     const kept = again ? undefined : await (await cache()).match(home + path);
+    if (kept === undefined && request.cache === "only-if-cached") return new Response(null, { status: 504 }); // as HTTP has it
     return kept ?? fetch(request);
   }
 

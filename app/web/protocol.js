@@ -7,7 +7,8 @@
  * @typedef {[model: string, name: string]} Property  of a model in a document
  *
  * @typedef {{type: "boot", runtime: string, files: RuntimeFile[], fresh: boolean}} Boot
- *   fresh: past what the browser has stored (after a damaged file)
+ *   what the worker is to start, as JSON its name. fresh: past what the browser has stored (after a damaged file)
+ * @typedef {{type: "go"}} Go  the line is free for Python's files, and somebody listens
  * @typedef {{type: "open", session: string, experiment: string, language: string, state: State, digest: string, touched: Property[]}} Open
  *   digest: the painted document's; with another one the worker sends its own document along.
  *   touched: what in it is not as built
@@ -16,7 +17,7 @@
  * @typedef {{type: "press", session: string, seq: number, action: string}} Press
  * @typedef {{type: "close", session: string}} Close
  * @typedef {{type: "export", session: string}} Export
- * @typedef {Boot | Open | Ahead | Set | Press | Close | Export} ToWorker
+ * @typedef {Boot | Go | Open | Ahead | Set | Press | Close | Export} ToWorker
  *
  * @typedef {{type: "progress", stage: Stage, loaded: number, total: number}} Progress  in bytes
  * @typedef {"download" | "start" | "import"} Stage
@@ -57,6 +58,7 @@ const oneOf = (...words) => (value) => typeof value === "string" && words.includ
 /** @type {Record<string, Record<string, Check>>} */
 const TO_WORKER = {
   boot: { runtime: text, files, fresh: flag },
+  go: {},
   open: { session: text, experiment: text, language: text, state: texts, digest: text, touched: properties },
   ahead: { experiment: text, language: text },
   set: { session: text, seq: number, state: texts },

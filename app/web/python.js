@@ -1,4 +1,4 @@
-// Starts Python as soon as the line is free for it: as an async module this runs before Bokeh's scripts do.
+// Lets Python start as soon as the line is free for it: as an async module this runs before Bokeh's scripts do.
 
 import { Client } from "./client.js";
 
@@ -16,23 +16,48 @@ import { Client } from "./client.js";
  * @property {import("./words.js").Strings} toolbar  its words
  */
 
-const { worker, runtime, files } = /** @type {Config} */ (readConfig());
-const [workerHref, runtimeHref] = [worker, runtime].map((it) => new URL(it, document.baseURI).href); // other pages lie elsewhere
+const UNSEEN = 2000; // milliseconds after which Python starts all the same
 
-export const client = new Client(() => new Worker(workerHref, { type: "module" }), { runtime: runtimeHref, files });
+const { worker: script, runtime, files } = /** @type {Config} */ (readConfig());
+const [workerHref, runtimeHref] = [script, runtime].map((it) => new URL(it, document.baseURI).href); // other pages lie elsewhere
+
+/** What begin.js has made, until it is taken over. */
+let begun = window.normlabBegun;
+
+export const client = new Client(
+  (name) => {
+    const worker = begun?.worker ?? new Worker(workerHref, { type: "module", name });
+    begun = undefined;
+    return worker;
+  },
+  { runtime: runtimeHref, files },
+);
 
 /** Whether this browser can run Python at all; where not, shell.js has said so. */
 export const able = document.documentElement.dataset.tooOld === undefined;
 
 if (able) {
+  const { worker, fault } = begun ?? {};
   client.prepare();
-  void figuresAreHere().then(() => client.start());
+  if (fault) worker?.dispatchEvent(new Event("error")); // it came while nobody listened
+  void figuresAreHere().then(oneIsSeen).then(() => client.start());
 }
 
 /** Of the page that is shown now; those around the lessons have none. @returns {Config | null} */
 export function readConfig() {
   const text = document.getElementById("normlab-page")?.textContent;
   return text ? JSON.parse(text) : null;
+}
+
+/**
+ * Once the first figure has been seen: until then, Python's start would only take the processor from it. A page
+ * that nobody looks at may not paint.
+ * @returns {Promise<void>}
+ */
+async function oneIsSeen() {
+  const limit = new Promise((resolve) => setTimeout(resolve, UNSEEN));
+  if (document.readyState === "loading") await new Promise((resolve) => addEventListener("DOMContentLoaded", resolve));
+  await Promise.race([window.normlab?.first, limit]);
 }
 
 /**

@@ -1,4 +1,4 @@
-// What the classic script paint.js publishes, for the type checker.
+// What the classic scripts paint.js and begin.js publish, for the type checker.
 // What app/site/offline.py writes before the service worker.
 declare const SITE: {
   version: string; // of this build
@@ -9,6 +9,7 @@ declare const SITE: {
 
 interface Window {
   Bokeh?: object;
+  normlabBegun?: { worker: Worker; fault: ErrorEvent | null };
   normlab: {
     paint(name: string): Promise<import("./experiment.js").Painted>;
     scan(): void;

@@ -16,13 +16,24 @@ turn.port1.onmessage = () => {
   });
 };
 
+/** The page has said that it listens; what comes before that waits here. @type {import("./protocol.js").ToPage[] | null} */
+let held = [];
+let go = () => {};
+const free = /** @type {Promise<void>} */ (new Promise((resolve) => (go = resolve)));
+
 self.onmessage = ({ data }) => {
   const message = fromPage(data);
-  if (message?.type === "boot") void start(message);
-  else if (message !== null) guarded(() => take(message));
+  if (message?.type === "go") {
+    go();
+    for (const each of held?.splice(0) ?? []) self.postMessage(each);
+    held = null;
+  } else if (message !== null && message.type !== "boot") guarded(() => take(message));
 };
 
-/** @param {Exclude<import("./protocol.js").ToWorker, {type: "boot"}>} message */
+const wanted = fromPage(JSON.parse(self.name)); // begin.js says why it is the name
+if (wanted?.type === "boot") void start(wanted);
+
+/** @param {Exclude<import("./protocol.js").ToWorker, {type: "boot"} | {type: "go"}>} message */
 function take(message) {
   if (!sessions) {
     console.warn(`dropped a message: "${message.type}" came before Python was live`);
@@ -41,9 +52,9 @@ function take(message) {
 /** @param {import("./protocol.js").Boot} message */
 async function start(message) {
   try {
-    const { sessions: booted, versions, used } = await boot(message, (stage, loaded, total) =>
-      send({ type: "progress", stage, loaded, total }),
-    );
+    const report = (/** @type {import("./protocol.js").Stage} */ stage, /** @type {number} */ loaded, /** @type {number} */ total) =>
+      send({ type: "progress", stage, loaded, total });
+    const { sessions: booted, versions, used } = await boot(message, report, free);
     sessions = booted;
     send({ type: "live", ...versions, used });
   } catch (fault) {
@@ -81,5 +92,6 @@ function post(json) {
 
 /** @param {import("./protocol.js").ToPage} message */
 function send(message) {
-  self.postMessage(message);
+  if (held) held.push(message);
+  else self.postMessage(message);
 }

@@ -3,9 +3,9 @@
 
 import { boot as site } from "./boot.site.js";
 
-/** @param {any} message @param {any} report */
-export async function boot(message, report) {
-  const booted = await site(message, report);
+/** @param {any} message @param {any} report @param {any} free */
+export async function boot(message, report, free) {
+  const booted = await site(message, report, free);
   const program = await (await fetch(new URL("floor.py", import.meta.url))).text();
   const floor = booted.pyodide.toPy({ __name__: "floor" });
   booted.pyodide.runPython(program, { globals: floor });

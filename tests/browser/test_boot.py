@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,19 @@ SPOILED = {
 }
 
 
+@pytest.fixture
+def on_disk(tmp_path: Path, browser: Browser, host: Host, watch: Watch) -> Iterator[Lesson]:
+    """A lesson in a profile on disk: what a browser keeps in memory alone has no room for a snapshot."""
+    with browser.browser_type.launch_persistent_context(
+        tmp_path,
+        executable_path=chromium.ensure(),
+        args=["--no-sandbox"],
+        service_workers="block",
+    ) as context:
+        watch.on(context, host.address)
+        yield Lesson(context.new_page(), host, watch)
+
+
 def test_a_page_restores_the_snapshot_and_asks_for_nothing_that_only_a_plain_boot_needs(
     lesson: Lesson,
 ) -> None:
@@ -74,20 +88,18 @@ def test_on_a_slow_line_python_boots_plainly(lesson: Lesson) -> None:
     assert [text for text in said if "boots plainly" in text and "kB/s" in text]
 
 
-def test_a_snapshot_that_the_browser_has_is_taken_on_a_slow_line_too(
-    tmp_path: Path, browser: Browser, host: Host, watch: Watch
-) -> None:
-    # A profile on disk: what a browser keeps in memory alone has no room for it.
-    program = chromium.ensure()
-    kind = browser.browser_type
-    with kind.launch_persistent_context(
-        tmp_path, executable_path=program, args=["--no-sandbox"], service_workers="block"
-    ) as context:
-        watch.on(context, host.address)
-        lesson = Lesson(context.new_page(), host, watch)
-        for host.pace in (None, SLOW):
-            lesson.open(FEW).until(runtime="live")
-            assert lesson.page.locator("html").get_attribute("data-boot") == "snapshot"
+def test_a_snapshot_that_the_browser_has_is_taken_on_a_slow_line_too(on_disk: Lesson) -> None:
+    for on_disk.host.pace in (None, SLOW):
+        on_disk.open(FEW).until(runtime="live")
+        assert on_disk.page.locator("html").get_attribute("data-boot") == "snapshot"
+
+
+def test_a_plain_visit_before_is_not_taken_for_a_snapshot(on_disk: Lesson) -> None:
+    on_disk.host.pace = SLOW
+    for _ in range(2):
+        on_disk.open(FEW).until(runtime="live")
+        assert on_disk.page.locator("html").get_attribute("data-boot") == "plain"
+    assert "snapshot.gz.bin" not in on_disk.host.asked
 
 
 @pytest.mark.parametrize("case", SPOILED)

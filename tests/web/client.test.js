@@ -4,6 +4,9 @@ import { Client } from "../../app/web/client.js";
 
 /** The worker's side of the wire: remembers what it was sent, says what a test tells it to. */
 class Wire {
+  constructor(name = "") {
+    this.name = name;
+  }
   /** @type {any[]} */
   sent = [];
   ended = false;
@@ -45,8 +48,8 @@ beforeEach(() => {
   wires = [];
   heard = [];
   client = new Client(
-    () => {
-      wires.push(new Wire());
+    (name) => {
+      wires.push(new Wire(name));
       return wires[wires.length - 1];
     },
     { runtime: "here/", files: FILES },
@@ -93,7 +96,8 @@ const state = (session, seq, status) => ({ type: "state", session, seq, status, 
 
 test("boots with the runtime's files, and opens sessions once Python is up", () => {
   opened();
-  assert.deepEqual(wires[0].sent, [{ type: "boot", runtime: "here/", files: FILES, fresh: false }]);
+  assert.deepEqual(JSON.parse(wires[0].name), { type: "boot", runtime: "here/", files: FILES, fresh: false });
+  assert.deepEqual(wires[0].sent, [{ type: "go" }]);
   wires[0].say(LIVE);
   assert.equal(wires[0].of("open").length, 1);
   opened();
@@ -245,7 +249,7 @@ test("a failed runtime names its file; a retry goes past the browser's stores an
   assert.ok(wires[0].ended);
   session.set({ depth: "7" });
   client.retry();
-  assert.equal(wires[1].of("boot")[0].fresh, true);
+  assert.equal(JSON.parse(wires[1].name).fresh, true);
   nowLive(wires[1], name);
   assert.deepEqual(wires[1].of("open")[0].state, { depth: "7" });
 });
@@ -376,7 +380,7 @@ test("a worker that was prepared is the one that is started", () => {
   assert.deepEqual(wires[0].sent, []);
   early.start();
   assert.equal(wires.length, 1);
-  assert.equal(wires[0].of("boot").length, 1);
+  assert.equal(wires[0].of("go").length, 1);
 });
 
 test("what may soon be opened is told to a Python that is up, and to no other", () => {
