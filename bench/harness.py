@@ -68,16 +68,22 @@ class Answer:
 
     body: bytes
     kind: str
-    packed: bool
+    encoding: str | None
 
     @classmethod
-    def of(cls, content: bytes, name: str, kind: str | None = None) -> Answer:
-        """`content`, compressed (gzip, level 9) where its file name says that servers would."""
+    def of(
+        cls, content: bytes, name: str, kind: str | None = None, brotli: bytes | None = None
+    ) -> Answer:
+        """`content`, compressed (gzip, level 9) where its file name says that servers would, or as
+        the `brotli` that lies beside it."""
         suffix = name.rpartition(".")[2]
         kind = kind or TYPES.get(suffix) or mimetypes.guess_type(name)[0]
-        packed = suffix in COMPRESSED
-        body = gzip.compress(content, 9, mtime=0) if packed else content
-        return cls(body, kind or "application/octet-stream", packed)
+        kind = kind or "application/octet-stream"
+        if brotli is not None:
+            return cls(brotli, kind, "br")
+        if suffix in COMPRESSED:
+            return cls(gzip.compress(content, 9, mtime=0), kind, "gzip")
+        return cls(content, kind, None)
 
 
 Foreign = Callable[[str, str], "Answer | None"]
@@ -123,7 +129,9 @@ def serve(
             file /= "index.html"
         if not file.is_relative_to(root) or not file.is_file() or file.name in withheld:
             return None
-        return Answer.of(file.read_bytes(), file.name)
+        beside = file.with_name(f"{file.name}.br")
+        brotli = beside.read_bytes() if beside.is_file() else None
+        return Answer.of(file.read_bytes(), file.name, brotli=brotli)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -147,7 +155,7 @@ def serve(
             if answer:
                 head += [f"ETag: {tag}", f"Content-Type: {answer.kind}"]
                 head += [f"Cache-Control: {OWN_CACHING if at_home else FOREIGN_CACHING}"]
-                head += ["Content-Encoding: gzip"] if answer.packed else []
+                head += [f"Content-Encoding: {answer.encoding}"] if answer.encoding else []
             if not at_home:
                 head += ["Access-Control-Allow-Origin: *"]
             message = "\r\n".join(head).encode() + b"\r\n\r\n" + body

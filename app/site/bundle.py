@@ -120,6 +120,8 @@ class File:
     name: str
     bytes: int
     sha256: str
+    loose: int | None = None
+    """Bytes of a packed one, as `packing.loose` makes it."""
 
 
 @dataclass(frozen=True)
@@ -392,7 +394,12 @@ def gather(
     }
     content |= snapshot.make(kept, content, libraries, modules)
     files = tuple(
-        File(name, len(data), hashlib.sha256(data).hexdigest())
+        File(
+            name,
+            len(data),
+            hashlib.sha256(data).hexdigest(),
+            len(packing.loose(data)) if name.endswith(packing.PACKED) else None,
+        )
         for name, data in sorted(content.items())
     )
 

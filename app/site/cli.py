@@ -51,6 +51,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
             help="where the site will stand on its host, if not at the top",
         )
         command.add_argument("--out", default=SITE, type=Path, help="the folder to write (site/)")
+        command.add_argument(
+            "--brotli",
+            action="store_true",
+            help="beside each file the same in brotli, for hosts that serve NAME.br for NAME",
+        )
     serving.add_argument(
         "--port", default=8000, type=port_number, help="8000; a free one if it is taken"
     )
@@ -100,17 +105,17 @@ def benches() -> list[str]:
 
 
 def build_command(options: argparse.Namespace) -> int:
-    build(options.out, options.base)
+    build(options.out, options.base, options.brotli)
     return 0
 
 
-def build(out: Path = SITE, base: str = "/") -> None:
+def build(out: Path = SITE, base: str = "/", with_brotli: bool = False) -> None:
     """Make the site in the folder `out`, whole or not at all.
 
     What is there already is replaced only if it is a site, too: nothing else is ever lost.
     Raises Failure.
     """
-    from app.site import bundle, pages  # here, for they bring Panel with them
+    from app.site import brotli, bundle, pages  # here, for they bring Panel with them
 
     started = time.monotonic()
     if not may_be_replaced(out):
@@ -121,7 +126,7 @@ def build(out: Path = SITE, base: str = "/") -> None:
     node.packages()
     cache = fetch.cache_folder()
     runtime = bundle.make(cache)
-    stamp = Stamp(cache, out, [base, runtime.folder.name])
+    stamp = Stamp(cache, out, [base, runtime.folder.name, str(with_brotli)])
     if stamp.is_current():
         say(f"{out} is up to date")
         return
@@ -134,6 +139,8 @@ def build(out: Path = SITE, base: str = "/") -> None:
         raise Failure(f"Cannot write {out} ({error.strerror}); name another with --out.") from error
     try:
         pages.build(scratch / "new", runtime, base)
+        if with_brotli:
+            brotli.beside(scratch / "new", cache)
         replace(out, scratch / "new", aside=scratch / "old")
     except OSError as error:
         raise Failure(f"Cannot write {out} ({error.strerror}); name another with --out.") from error
@@ -206,7 +213,7 @@ def inputs() -> list[Path]:
 def serve_command(options: argparse.Namespace) -> int:
     from app.site.serve import listen
 
-    build(options.out, options.base)
+    build(options.out, options.base, options.brotli)
     server = listen(options.out, options.base, options.port)
     if server.server_address[1] != options.port:
         say(f"port {options.port} is taken")
@@ -229,6 +236,7 @@ def rebuild(options: argparse.Namespace) -> bool:
     """Make the site again, in a new process: this one has the old code loaded."""
     command = [sys.executable, str(ROOT / "build.py"), "build"]
     command += ["--base", options.base, "--out", str(options.out)]
+    command += ["--brotli"] if options.brotli else []
     done = subprocess.call(command) == 0
     say("reload the page to see it" if done else "the site stays as it was until this is put right")
     return done

@@ -212,6 +212,7 @@ class Site:
             "runtime": root + self.runtime_folder,
             "files": [
                 {"name": file.name, "bytes": file.bytes}
+                | ({} if file.loose is None else {"loose": file.loose})
                 for file in self.runtime.files
                 if file.name != RUNTIME_NOTICES
                 and file.name.partition("/")[0] in (file.name, language)  # not others' snapshots

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import os
 import posixpath
+import re
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
@@ -100,10 +101,16 @@ class Handler(BaseHTTPRequestHandler):
         return self.server.site / inside
 
     def send(self, status: int, file: Path, body: bool) -> None:
-        """Send a file, compressed if it is text and the reader takes that."""
+        """Send a file, compressed if it is text, or has its brotli beside it, and that is taken."""
         kind = TYPES.get(file.suffix, "application/octet-stream")
-        packed = kind.startswith(COMPRESSED) and "gzip" in self.headers.get("Accept-Encoding", "")
-        content, tag = read(file, file.stat().st_mtime_ns, packed)
+        taken = self.headers.get("Accept-Encoding", "")
+        beside = file.with_name(f"{file.name}.br")
+        encoding = None
+        if re.search(r"\bbr\b", taken) and beside.is_file():
+            file, encoding = beside, "br"
+        elif kind.startswith(COMPRESSED) and "gzip" in taken:
+            encoding = "gzip"
+        content, tag = read(file, file.stat().st_mtime_ns, encoding == "gzip")
         fresh = status == 200 and self.headers.get("If-None-Match") == tag
         self.send_response(304 if fresh else status)
         self.send_header("ETag", tag)
@@ -114,8 +121,8 @@ class Handler(BaseHTTPRequestHandler):
         if not fresh:
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(content)))
-            if packed:
-                self.send_header("Content-Encoding", "gzip")
+            if encoding:
+                self.send_header("Content-Encoding", encoding)
         self.end_headers()
         if body and not fresh:
             self.wfile.write(content)

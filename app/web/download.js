@@ -125,16 +125,22 @@ export class Batch {
       throw new FileError(file.name, `could not be fetched (${fault.message})`);
     });
     if (!response.ok || !response.body) throw new FileError(file.name, `is missing (${response.status})`);
-    const counted = response.body.pipeThrough(this.#counted(file));
+    const isLoose = response.headers.get("Content-Encoding") === "br";
+    const counted = response.body.pipeThrough(this.#counted(file, isLoose ? file.bytes / (file.loose ?? file.bytes) : 1));
     const unpacked = file.name.endsWith(PACKED)
       ? counted.pipeThrough(/** @type {TransformStream<Uint8Array, Uint8Array>} */ (new DecompressionStream("gzip")))
       : counted;
     return unpacked.pipeThrough(this.#checked(file));
   }
 
-  /** Counts bytes as they travel and sees that all come. @param {RuntimeFile} file */
-  #counted(file) {
+  /**
+   * Counts bytes as they travel and sees that all come: as many as were packed, or as were once a
+   * host had undone its own compression.
+   * @param {RuntimeFile} file @param {number} share  of a byte that travels for each that arrives
+   */
+  #counted(file, share) {
     let arrived = 0;
+    let counted = 0;
     let clock = this.#watch(file);
     /** @type {TransformStream<Uint8Array, Uint8Array>} */
     const stream = new TransformStream({
@@ -142,13 +148,15 @@ export class Batch {
         clearTimeout(clock);
         clock = this.#watch(file);
         arrived += chunk.length;
-        this.travelled += chunk.length;
-        this.count(chunk.length);
+        const now = Math.min(Math.round(arrived * share), file.bytes);
+        this.travelled += now - counted;
+        this.count(now - counted);
+        counted = now;
         controller.enqueue(chunk);
       },
       flush: () => {
         clearTimeout(clock);
-        if (arrived !== file.bytes) throw this.#failure(file, `has ${arrived} bytes instead of ${file.bytes}`);
+        if (arrived !== file.bytes && arrived !== file.loose) throw this.#failure(file, `has ${arrived} bytes instead of ${file.bytes}`);
       },
     });
     return stream;

@@ -3,7 +3,7 @@
 // app/site/offline.py writes SITE, what this build consists of, before it.
 
 (function () {
-  const { version, assets, runtime, files } = SITE;
+  const { version, assets, runtime, packed, files } = SITE;
   const home = new URL("./", location.href).href;
   const OURS = `normlab ${home} `; // other sites may share the origin, and with it the caches
   const worker = /** @type {any} */ (self); // as a service worker's it is unknown to the type checker
@@ -83,7 +83,7 @@
     for (const how of /** @type {RequestCache[]} */ (["default", "reload"])) {
       const answer = await fetch(home + path, { cache: how });
       const body = await answer.arrayBuffer();
-      if (answer.ok && (await sha256(body)) === files[path]) {
+      if (answer.ok && (await sha256(await unpacked(path, body))) === files[path]) {
         await kept.put(home + path, again(answer, body));
         return;
       }
@@ -116,6 +116,16 @@
     const headers = new Headers(answer.headers);
     for (const name of ["Content-Encoding", "Content-Length", "Vary"]) headers.delete(name);
     return new Response(body, { headers });
+  }
+
+  /**
+   * What is in a packed file: a host's own compression may have been around it, and leaves it packed otherwise.
+   * @param {string} path @param {ArrayBuffer} body @returns {Promise<ArrayBuffer>}
+   */
+  async function unpacked(path, body) {
+    if (!path.endsWith(packed)) return body;
+    const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).arrayBuffer().catch(() => new ArrayBuffer(0)); // damaged
   }
 
   /** @param {ArrayBuffer} body */

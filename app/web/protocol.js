@@ -2,7 +2,8 @@
 // A message of another shape is dropped with a warning: neither side may fall over the other's mistake.
 
 /**
- * @typedef {{name: string, bytes: number}} RuntimeFile  bytes: as they travel (packed)
+ * @typedef {{name: string, bytes: number, loose?: number}} RuntimeFile  bytes: as they travel (packed);
+ *   loose: as they are once a host's own compression is undone, where a host has it (app/site/brotli.py)
  * @typedef {Record<string, string>} State  option name → canonical text
  * @typedef {[model: string, name: string]} Property  of a model in a document
  *
@@ -45,7 +46,7 @@ const flag = /** @type {Check} */ (value) => typeof value === "boolean";
 const list = /** @type {Check} */ (value) => Array.isArray(value) && value.every(text);
 const texts = /** @type {Check} */ (value) => isPlain(value) && Object.values(value).every(text);
 const files = /** @type {Check} */ (value) =>
-  Array.isArray(value) && value.every((file) => isPlain(file) && text(file.name) && number(file.bytes));
+  Array.isArray(value) && value.every((file) => isPlain(file) && text(file.name) && number(file.bytes) && (file.loose === undefined || number(file.loose)));
 const properties = /** @type {Check} */ (value) =>
   Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(text));
 const numbers = /** @type {Check} */ (value) =>

@@ -4,7 +4,8 @@ declare const SITE: {
   version: string; // of this build
   assets: string; // the folder of what every page needs
   runtime: string; // the folder of Python's files
-  files: Record<string, string>; // path → SHA-256, of everything in these folders and of what figures are painted from
+  packed: string; // how the names of packed files end
+  files: Record<string, string>; // path → SHA-256 (of what is packed in it), of everything in these folders and of what figures are painted from
 };
 
 interface Window {

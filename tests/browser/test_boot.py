@@ -48,7 +48,7 @@ SPOILED = {
 
 @pytest.fixture
 def on_disk(tmp_path: Path, browser: Browser, host: Host, watch: Watch) -> Iterator[Lesson]:
-    """A lesson in a profile on disk: what a browser keeps in memory alone has no room for a snapshot."""
+    """A lesson in a profile on disk: one in memory has no room for a snapshot."""
     with browser.browser_type.launch_persistent_context(
         tmp_path,
         executable_path=chromium.ensure(),

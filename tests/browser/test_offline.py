@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
+from app.site import brotli, packing
 from tests.browser.driver import FEW, PATIENCE, Host, Lesson, Watch, missing, truncated
 
 KEPT = """async () => {
@@ -188,3 +189,28 @@ def test_without_service_workers_a_lesson_is_as_it_was(lesson: Lesson) -> None:
     ):
         lesson.open(FEW).ready()
     assert not any(text.startswith(("error", "warning")) for text in said)
+
+
+def test_from_a_host_that_serves_brotli_the_same_is_live_and_kept(
+    new_context: Callable[..., BrowserContext],
+    serve: Callable[..., Host],
+    site: Path,
+    tmp_path: Path,
+    watch: Watch,
+) -> None:
+    shutil.copytree(site, tmp_path / "site")
+    for file in (tmp_path / "site" / "runtime").rglob(f"*{packing.PACKED}"):
+        if file.parent.name not in ("zh-Hans", "zh-Hant"):
+            brotli.compress(file, file.with_name(file.name + brotli.ENDING), quality=1)
+            file.write_bytes(b"nobody is sent this")
+    host = serve(tmp_path / "site")
+    page = new_context(host.address, service_workers="allow").new_page()
+    lesson = Lesson(page, host, watch).open(FEW).ready()
+    assert page.locator("html").get_attribute("data-boot") == "snapshot"
+    within_patience(lesson, "navigator.serviceWorker.ready")
+    kept_at_last(lesson, "/en/snapshot.gz.bin")
+    kept_at_last(lesson, "/en/warmup/")
+    page.context.set_offline(True)
+    watch.allowed = ("ERR_INTERNET_DISCONNECTED",)
+    lesson.open(FEW).ready()
+    assert page.locator("html").get_attribute("data-boot") == "snapshot"

@@ -82,6 +82,18 @@ def test_files_have_their_types(
     assert (answer.status, answer.headers["Content-Type"]) == (200, kind)
 
 
+def test_what_has_its_brotli_beside_it_is_sent_so_to_whoever_takes_that(
+    site: Path, start: Callable[..., Server]
+) -> None:
+    (site / "f.gz.bin.br").write_text("less")
+    server = start(site)
+    answer, body = get(server, "/f.gz.bin", Accept_Encoding="gzip, br")
+    assert (answer.headers["Content-Encoding"], body) == ("br", b"less")
+    assert answer.headers["Content-Type"] == "application/octet-stream"
+    answer, body = get(server, "/f.gz.bin", Accept_Encoding="gzip")
+    assert (answer.headers["Content-Encoding"], body) == (None, b"packed")
+
+
 def test_text_travels_compressed_and_packed_files_as_they_are(
     site: Path, start: Callable[..., Server]
 ) -> None:
