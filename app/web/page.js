@@ -1,10 +1,10 @@
 // The page: brings its lesson to life, and leads from page to page while Python goes on.
 
 import { Lesson } from "./lesson.js";
-import { able, client, readConfig } from "./python.js";
+import { able, client, oneIsSeen, readConfig } from "./python.js";
 import { Travel } from "./travel.js";
 
-await window.normlab?.first;
+await oneIsSeen();
 
 /** None on the pages around the lessons. @type {Lesson | null} */
 export let lesson = opened();

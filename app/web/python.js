@@ -16,7 +16,7 @@ import { Client } from "./client.js";
  * @property {import("./words.js").Strings} toolbar  its words
  */
 
-const UNSEEN = 2000; // milliseconds after which Python starts all the same
+const UNSEEN = 2000; // milliseconds after which all goes on without it
 
 const { worker: script, runtime, files } = /** @type {Config} */ (readConfig());
 const [workerHref, runtimeHref] = [script, runtime].map((it) => new URL(it, document.baseURI).href); // other pages lie elsewhere
@@ -50,11 +50,11 @@ export function readConfig() {
 }
 
 /**
- * Once the first figure has been seen: until then, Python's start would only take the processor from it. A page
- * that nobody looks at may not paint.
+ * Once the first figure has been seen: until then, whatever else begins would only take the processor from it.
+ * It may be long in coming, or nobody look at the page.
  * @returns {Promise<void>}
  */
-async function oneIsSeen() {
+export async function oneIsSeen() {
   const limit = new Promise((resolve) => setTimeout(resolve, UNSEEN));
   if (document.readyState === "loading") await new Promise((resolve) => addEventListener("DOMContentLoaded", resolve));
   await Promise.race([window.normlab?.first, limit]);
