@@ -323,26 +323,31 @@
       const figures = stored.document.roots.filter(isFigure);
       const controls = stored.document.roots.filter((/** @type {any} */ root) => !figures.includes(root));
       let since = performance.now();
+      let shows = false;
+      /** Before the next part, when the page has been busy for long, or nobody has seen a figure on it yet. */
       const pause = async () => {
-        if (begun && performance.now() - since < SLICE) return;
+        if (begun ? performance.now() - since < SLICE : !shows) return;
         await between();
         begun = true;
         since = performance.now();
       };
       for (const root of figures) {
+        await pause();
         if (!this.section.isConnected) return; // its page has been left
         const slot = this.slot(slots.get(root.id) ?? "");
         dressFigure(slot, await this.add(root, slot));
-        await pause();
+        shows = true;
       }
+      await pause();
       await loadWidgets();
       for (const root of controls) {
+        await pause();
         if (!this.section.isConnected) return;
         inFull(root.attributes.stylesheets);
         const view = await this.add(root, this.slot(slots.get(root.id) ?? ""));
         const control = /** @type {PageControl | null} */ (page.normlabControl(view));
         if (control !== null) this.wire(control);
-        await pause();
+        shows = true;
       }
       for (const name of this.controls.keys()) delete this.picked[name];
       this.apply(this.unheard); // a button of the board was quicker than its control
