@@ -25,7 +25,10 @@ export class Toolbar {
     this.version = version;
     this.element = experiment.section.querySelector("[data-tools]");
     this.element?.addEventListener("click", (event) => this.#clicked(event));
-    experiment.section.addEventListener("normlab:moved", () => this.#fill());
+    experiment.section.addEventListener("normlab:moved", () => {
+      // Whoever opens a panel has it filled: nothing is measured under a hand that drags.
+      if (this.element?.querySelector("[data-panel]:not([hidden])")) this.#fill();
+    });
     if (embedded()) this.#button("embed")?.remove();
   }
 
