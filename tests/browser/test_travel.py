@@ -12,6 +12,7 @@ from tests.browser.test_pages import AXE, paint
 
 COUNTING = """
   window.sessions = [];
+  window.ahead = []; // what Python is told to have ready
   window.workers = 0;
   window.pinches = 0; // listeners that would keep BokehJS' figures for ever
   const add = visualViewport.addEventListener;
@@ -26,6 +27,7 @@ COUNTING = """
     }
     postMessage(message, ...rest) {
       if (message.type === "open") window.sessions.push(message.session);
+      if (message.type === "ahead") window.ahead.push(`${message.experiment} ${message.language}`);
       if (message.type === "close") window.sessions.splice(sessions.indexOf(message.session), 1);
       super.postMessage(message, ...rest);
     }
@@ -66,10 +68,14 @@ def test_one_python_serves_lesson_after_lesson_in_every_language_and_on_the_way_
     assert f"N = {shown}" in lesson.part("sentence")
     lesson.until_query(f"?norms.depth={shown}&v=1")
 
+    page.locator("nav a[hreflang=zh-Hans]").hover()
+    page.wait_for_function("ahead.includes('norms zh-Hans') && ahead.includes('jacobian zh-Hans')")
     page.locator("nav a[hreflang=zh-Hans]").click()
     on(page, "signal", "zh-Hans")
     lesson.ready()
     assert lesson.data("hydration") == "linked"
+    assert sum(name.startswith("norms.") for name in lesson.host.asked) == 2
+    assert page.evaluate("ahead.filter((it) => it === 'norms zh-Hans').length") == 1
     assert lesson.query == f"?norms.depth={shown}&v=1"
     assert lesson.state()["depth"] == shown
     assert "层" in lesson.words("depth")
