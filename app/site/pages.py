@@ -237,8 +237,8 @@ class Site:
     ) -> str:
         """The experiment; its question is a heading below the one above it in the text.
 
-        `listed`: files whose source stands on the page above, by path the experiment that shows
-        it; what this one shows of its own is added.
+        `listed`: files whose source stands on the page above, by path the place; what this one
+        shows of its own is added.
         """
         heading = 2 if embedded else directive.level
         name = _only_argument(directive, EXPERIMENTS)
@@ -249,9 +249,9 @@ class Site:
         )
         above = dict(listed or {})
         if listed is not None:
-            for each in listings:
+            for place, each in enumerate(listings, start=1):
                 if each.whole:
-                    listed.setdefault(each.path, f"code-{name}")
+                    listed.setdefault(each.path, f"code-{name}-{place}")
         drawn = [
             {
                 "name": it.wiring,

@@ -33,8 +33,12 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Runtime:
     folder = tmp_path_factory.mktemp("cache") / "0123456789ab"
     folder.mkdir()
     (folder / "THIRD_PARTY.txt").write_text("Notices of the runtime\n", encoding="utf-8")
-    (folder / "app.zip.gz.bin").write_bytes(b"12345")
-    files = (File("THIRD_PARTY.txt", 23, "0" * 64), File("app.zip.gz.bin", 5, "f" * 64))
+    packed = gzip.compress(b"12345")
+    (folder / "app.zip.gz.bin").write_bytes(packed)
+    files = (
+        File("THIRD_PARTY.txt", 23, "0" * 64),
+        File("app.zip.gz.bin", len(packed), "f" * 64),
+    )
     return Runtime(folder, files)
 
 
@@ -298,7 +302,7 @@ def test_a_source_that_stands_above_is_led_to(site: Path) -> None:
     page = lesson(site, "en")
     led = [str(a["href"])[1:] for a in page.all("a") if str(a["href"]).startswith("#code-")]
     assert led
-    assert all(page.all("details", id=place) for place in led)
+    assert all(page.all("pre", id=place) for place in led)
 
 
 def test_stored_data_cannot_end_its_script_element(site: Path) -> None:
