@@ -80,12 +80,11 @@
     { rootMargin: NEAR },
   );
 
-  page.normlab = { paint, scan: enter, ahead, first };
+  page.normlab = { paint, scan, ahead, first };
   scan();
   if (asksForNothing()) paintFirst();
   else arrived();
   addEventListener("load", () => setTimeout(() => loadWidgets().catch(() => {}))); // if nothing is near yet
-  addEventListener("load", () => turn.then(layRest, layRest));
   followScheme();
   followZoom();
   if (alone) document.documentElement.dataset.alone = ""; // no module will come: nothing that needs one is offered
@@ -101,13 +100,7 @@
     return paintSection(section);
   }
 
-  /** The page has exchanged its main part: look for sections anew. */
-  function enter() {
-    delete document.documentElement.dataset.atTop; // it may be entered further down
-    scan();
-  }
-
-  /** Look for sections, and let go of gone ones. */
+  /** Look for sections anew, after the page has exchanged its main part; let go of gone ones. */
   function scan() {
     near.disconnect();
     for (const section of paintings.keys()) {
@@ -144,15 +137,6 @@
     arrived();
   }
 
-  /** What was left out of the page's first layout, each section in a frame of its own, so that none takes long. */
-  async function layRest() {
-    for (const section of document.querySelectorAll("[data-at-top] .experiment:not([data-laid])")) {
-      await seen();
-      section.setAttribute("data-laid", "");
-    }
-    delete document.documentElement.dataset.atTop;
-  }
-
   /** A link with a state has to be read first (`page.js`): figures of another one are marked as such. */
   function asksForNothing() {
     return [...new URLSearchParams(location.search).keys()].every((name) => name === "show");
@@ -164,7 +148,6 @@
    */
   function paintSection(section) {
     near.unobserve(section);
-    section.dataset.laid = "";
     let painting = paintings.get(section);
     if (painting === undefined) {
       const fetched = documentOf(section);

@@ -9,7 +9,6 @@
   if (!newEnough) root.dataset.tooOld = "";
   var scheme = takeScheme();
   if (scheme) root.dataset.theme = scheme;
-  if (root.dataset.view !== "embed" && beginsAtTop()) root.dataset.atTop = "";
 
   if (root.dataset.chooses === "language") goToLanguage();
 
@@ -43,13 +42,6 @@
       // Pages from file:// may not change their address.
     }
     return wanted === "light" || wanted === "dark" ? wanted : null;
-  }
-
-  /** Nobody is led further down, by the address or because he was there before. */
-  function beginsAtTop() {
-    var entries = window.performance && performance.getEntriesByType ? performance.getEntriesByType("navigation") : [];
-    var visit = /** @type {PerformanceNavigationTiming | undefined} */ (entries[0]);
-    return visit !== undefined && visit.type === "navigate" && location.hash === "";
   }
 
   /** The front door: on to the first language that the reader asks for and that there is. */

@@ -33,23 +33,6 @@ def test_figures_words_and_controls_are_there_before_python(lesson: Lesson) -> N
     expect(lesson.handle("depth")).to_have_attribute("aria-valuetext", "N = 12 layers")
 
 
-def test_what_is_out_of_sight_at_first_is_laid_out_soon(lesson: Lesson) -> None:
-    lesson.host.hold("python.gz.bin")
-    page = lesson.page
-    page.add_init_script("""
-      addEventListener("DOMContentLoaded", () => {
-        const last = [...document.querySelectorAll(".experiment")].at(-1);
-        window.first = getComputedStyle(last).contentVisibility;
-      });""")
-    lesson.open()
-    assert page.evaluate("first") == "auto"
-    page.wait_for_selector("html:not([data-at-top])", timeout=PATIENCE)
-    now = "all => all.map((it) => getComputedStyle(it).contentVisibility)"
-    assert set(page.locator(".experiment").evaluate_all(now)) == {"visible"}
-    page.reload()  # the reader is led back to where he was: nothing may move any more
-    assert page.evaluate("first") == "visible"
-
-
 def test_the_status_line_names_stage_and_bytes(lesson: Lesson) -> None:
     held = lesson.host.hold("snapshot.gz.bin")
     lesson.open()
