@@ -50,4 +50,5 @@ def _small(node: Any, last: list[int]) -> Any:
         return [_small(value, last) for value in node]
     if isinstance(node, str):
         return _SHEETS.get(node, node)
-    return float(f"{node:.{DIGITS}g}") if isinstance(node, float) else node
+    is_fraction = isinstance(node, float) and not node.is_integer()
+    return float(f"{node:.{DIGITS}g}") if is_fraction else node

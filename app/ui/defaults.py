@@ -10,13 +10,16 @@ belongs to the pinned version of Bokeh.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cache
 from typing import Any
 
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.property.singletons import Undefined
+from bokeh.core.property.vectorization import Field, Value
 
+_CHANGEABLE = (list, dict, set, Field, Value)
 _theirs = PropertyDescriptor._get_default
 _query = HasProps.query_properties_with_values
 _overridden = cache(HasProps._overridden_defaults.__func__)  # type: ignore[attr-defined]
@@ -34,7 +37,8 @@ def remember() -> None:
 def _get_default(self: PropertyDescriptor[Any], obj: HasProps) -> Any:
     stable = _stable(type(obj))
     if self.name in stable and obj.themed_values() is None:
-        return stable[self.name]
+        default = stable[self.name]
+        return copy(default) if isinstance(default, _CHANGEABLE) else default
     return _theirs(self, obj)
 
 

@@ -180,6 +180,7 @@ class Chart:
         """Give a glyph its data. Figures leave out what is not a finite number."""
         data = {key: self._drawable(key, column) for key, column in columns.items()}
         source = self._sources[name]
+        assert data.keys() == source.data.keys(), name
         if name not in self._told:
             self._told.add(name)
             source.data = data  # all of it: what the page's own chart holds is not known

@@ -7,7 +7,11 @@
   if (!config || document.documentElement.dataset.tooOld !== undefined || location.protocol === "file:") return;
   var page = JSON.parse(config.textContent || "");
   var boot = { type: "boot", runtime: new URL(page.runtime, document.baseURI).href, files: page.files, fresh: false };
-  var worker = new Worker(new URL(page.worker, document.baseURI), { type: "module", name: JSON.stringify(boot) });
+  try {
+    var worker = new Worker(new URL(page.worker, document.baseURI), { type: "module", name: JSON.stringify(boot) });
+  } catch (error) {
+    return; // a frame in a sandbox may make none; its text and figures shall be there all the same
+  }
   /** @type {NonNullable<Window["normlabBegun"]>} */
   var begun = (window.normlabBegun = { worker: worker, fault: null });
   worker.onerror = function (event) { begun.fault = event; }; // python.js is told, if it is not there yet

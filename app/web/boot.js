@@ -3,7 +3,7 @@
 import { Downloads, FileError, baseOf, sizeOf } from "./download.js";
 import { CORE, Interpreter } from "./interpreter.js";
 import { PLAIN, imported, started } from "./plain.js";
-import { PLAN, SNAPSHOT, restored } from "./snapshot.js";
+import { MEMORY, SNAPSHOT, restored } from "./snapshot.js";
 
 /**
  * @typedef {import("./protocol.js").RuntimeFile} RuntimeFile
@@ -57,7 +57,7 @@ export async function boot({ runtime, files, fresh }, report, free) {
   const enter = (/** @type {Stage} */ next) => report((stage = next), downloads.loaded, downloads.total);
   const named = (/** @type {string[]} */ names) => files.filter(({ name }) => names.includes(baseOf(name)));
 
-  const earlier = fresh ? null : await earlierBoot(downloads.base, named([PLAN, ...PLAIN.slice(0, 1)]));
+  const earlier = fresh ? null : await earlierBoot(downloads.base, named([MEMORY, ...PLAIN]));
   if (earlier === null) await free;
   const core = downloads.begin(named(CORE));
   const interpreter = new Interpreter(runtime, core);
@@ -143,20 +143,20 @@ export async function boot({ runtime, files, fresh }, report, free) {
 
 /**
  * How an earlier visit has booted, if the browser has kept what it needed for that: whatever the line, it is here.
- * @param {string} base @param {RuntimeFile[]} marks  files that only one of the two ways asks for
+ * @param {string} base @param {RuntimeFile[]} files  the one that comes last of a restore; all that the other way asks for
  * @returns {Promise<"snapshot" | "plain" | null>}
  */
-async function earlierBoot(base, marks) {
+async function earlierBoot(base, files) {
   const cache = /** @type {RequestCache} */ ("only-if-cached");
   const kept = await Promise.all(
-    marks.map(async ({ name }) => {
+    files.map(async ({ name }) => {
       const answer = await fetch(new URL(name, base), { cache, mode: "same-origin" }).catch(() => null);
       void answer?.body?.cancel();
       return answer !== null && answer.ok ? baseOf(name) : null;
     }),
   );
-  if (kept.includes(PLAN)) return "snapshot";
-  return kept.some((it) => it !== null) ? "plain" : null;
+  if (kept.includes(MEMORY)) return "snapshot";
+  return PLAIN.every((name) => kept.includes(name)) ? "plain" : null;
 }
 
 /** A wait that ends, with an error, some time after it has begun. */

@@ -75,7 +75,7 @@ export class Client {
     if (this.#handlers) news(this.#handlers);
   }
 
-  /** Let the worker's own small scripts come; it asks nothing of the line before it is started. */
+  /** Let the worker's own script come; it asks for nothing that the browser has not kept before it is started. */
   prepare() {
     this.#worker ??= this.#made();
   }

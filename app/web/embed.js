@@ -1,6 +1,7 @@
 // An embed's talk with the page around it: tells what happens here, takes the values that page asks for.
 // (Its height is told by frame.js, which runs earlier and where no module does.)
 
+import { meanwhile } from "./heard.js"; // first: page.js waits for a figure
 import { lesson } from "./page.js";
 import { format, parse, same } from "./state.js";
 
@@ -76,11 +77,14 @@ function isShort(message) {
   }
 }
 
-addEventListener("message", ({ source, data }) => {
+/** @param {MessageEvent} message */
+function hear({ source, data }) {
   if (host === null || source !== host || !isSet(data)) return;
   if (isShort(data)) take(data.state);
   else console.warn("dropped a message: it is too long to be a state");
-});
+}
+
+addEventListener("message", hear);
 
 addEventListener("normlab:moved", ({ target }) => {
   linkToLesson();
@@ -100,3 +104,4 @@ for (const { section } of experiments) {
 linkToLesson();
 tellRuntime();
 experiments.forEach(tellState);
+meanwhile().forEach(hear);

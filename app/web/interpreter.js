@@ -6,7 +6,7 @@ import { FileError, WASM } from "./download.js";
 // As app/site/bundle.py names them.
 const LOADER = "pyodide.js";
 const FACTORY = "pyodide.asm.js"; // sets the function that the loader looks for
-export const LOCK = "lock.json";
+const LOCK = "lock.json";
 export const CORE = [LOADER, FACTORY, LOCK, WASM];
 
 /** The folder that Python imports packages from. */

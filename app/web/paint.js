@@ -119,7 +119,7 @@
     for (const address of coming.keys()) if (!addresses.includes(address)) coming.delete(address);
     for (const address of addresses) {
       if (coming.has(address)) continue;
-      const document = fetched(address);
+      const document = fetched(address, true);
       coming.set(address, document);
       document.catch(() => coming.delete(address)); // who asks for it has it tried again
     }
@@ -179,7 +179,7 @@
   }
 
   function loadWidgets() {
-    widgets ??= Promise.all(late.map(load));
+    widgets ??= Promise.all(late.map((address) => load(address)));
     widgets.catch(() => (widgets = null));
     return widgets;
   }
@@ -195,9 +195,9 @@
     return here;
   }
 
-  /** @param {string} address @returns {Promise<Json>} */
-  async function fetched(address) {
-    const script = await load(address);
+  /** @param {string} address @param {boolean} [ahead]  it holds up nothing else @returns {Promise<Json>} */
+  async function fetched(address, ahead) {
+    const script = await load(address, ahead);
     script.remove();
     const document = /** @type {any} */ (script).holds;
     number(document, { id: 0 });
@@ -211,16 +211,19 @@
   }
 
   /** A line may fail once. @param {string} address */
-  function load(address) {
-    return run(address).catch(() => run(address));
+  function load(address, async = false) {
+    return run(address, async).catch(() => run(address, async));
   }
 
-  /** Scripts run in the order in which they are asked for. @param {string} address @returns {Promise<HTMLScriptElement>} */
-  function run(address) {
+  /**
+   * Scripts run in the order in which they are asked for, or as they come.
+   * @param {string} address @param {boolean} async @returns {Promise<HTMLScriptElement>}
+   */
+  function run(address, async) {
     return new Promise((resolve, reject) => {
       const script = document.createElement("script");
       script.src = address;
-      script.async = false;
+      script.async = async;
       script.onload = () => resolve(script);
       script.onerror = () => reject(new Error(`${address} could not be loaded.`));
       document.head.append(script);

@@ -39,8 +39,8 @@ export const able = document.documentElement.dataset.tooOld === undefined;
 if (able) {
   const { worker, fault } = begun ?? {};
   client.prepare();
-  if (fault) worker?.dispatchEvent(new Event("error")); // it came while nobody listened
-  void figuresAreHere().then(oneIsSeen).then(() => client.start());
+  if (fault) worker?.dispatchEvent(new ErrorEvent("error", { message: fault.message })); // nobody listened
+  else void figuresAreHere().then(oneIsSeen).then(() => client.start());
 }
 
 /** Of the page that is shown now; those around the lessons have none. @returns {Config | null} */

@@ -25,6 +25,7 @@
   });
   document.addEventListener("click", carryChoices, true);
   document.addEventListener("auxclick", carryChoices, true); // into another tab, with the middle button
+  document.addEventListener("click", unfold, true);
 
   /**
    * The scheme that a link carried here. It is taken out of the address: a link that someone copies
@@ -103,6 +104,13 @@
     if (root.dataset.theme) query.set("theme", root.dataset.theme);
     target.search = query.toString().replace(/%2C/g, ",");
     if (target.dataset.carries === "state") target.hash = location.hash;
+  }
+
+  /** Older browsers lead into what is folded without unfolding it. */
+  function unfold(/** @type {MouseEvent} */ event) {
+    var link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
+    var place = link && document.getElementById((link.getAttribute("href") || "").slice(1));
+    for (; place; place = place.parentElement) if (place instanceof HTMLDetailsElement) place.open = true;
   }
 
   /** What comes first, or that Python can never come: the status line says so before any module does. */

@@ -13,8 +13,8 @@ import { SITE_PACKAGES } from "./interpreter.js";
 import { unpacked } from "./plain.js";
 import { unzip } from "./unzip.js";
 
-export const PLAN = "snapshot.json";
-const MEMORY = "snapshot.gz.bin";
+const PLAN = "snapshot.json";
+export const MEMORY = "snapshot.gz.bin";
 const LIBRARIES = "native.gz.bin"; // a stored zip
 const DATA = "data.gz.bin"; // a stored zip: files are no part of the memory
 export const SNAPSHOT = [PLAN, MEMORY, LIBRARIES, DATA];

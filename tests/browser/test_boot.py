@@ -102,6 +102,17 @@ def test_a_plain_visit_before_is_not_taken_for_a_snapshot(on_disk: Lesson) -> No
     assert "snapshot.gz.bin" not in on_disk.host.asked
 
 
+def test_a_restore_that_failed_is_not_taken_for_one_that_did_not(on_disk: Lesson) -> None:
+    on_disk.host.faults["snapshot.gz.bin"] = missing
+    on_disk.watch.allowed = ("404",)
+    on_disk.open(FEW).until(runtime="live")
+    on_disk.host.faults.clear()
+    on_disk.host.asked.clear()
+    on_disk.open(FEW).until(runtime="live")
+    assert on_disk.page.locator("html").get_attribute("data-boot") == "plain"
+    assert "snapshot.gz.bin" not in on_disk.host.asked
+
+
 @pytest.mark.parametrize("case", SPOILED)
 def test_when_a_restore_fails_the_plain_boot_takes_over(lesson: Lesson, case: str) -> None:
     name, fault = SPOILED[case]

@@ -167,6 +167,42 @@ def test_two_embeds_live_in_a_plain_page_of_another_origin(around: Callable[...,
     assert len(page.heard("one", "height")) <= heights + 4, "height and frame went in circles"
 
 
+def test_in_a_sandbox_text_and_figures_are_there(
+    around: Callable[..., Around], host: Host, watch: Watch
+) -> None:
+    watch.allowed = ("",)  # no module comes to an origin of its own, and the browser says so
+    page = around()
+    page.page.evaluate(
+        """(address) => {
+          const frame = document.createElement("iframe");
+          Object.assign(frame, { name: "boxed", sandbox: "allow-scripts", src: address });
+          document.body.append(frame);
+        }""",
+        host.address + embed(f"?show={ONE}"),
+    )
+    section = page.section("boxed", ONE)
+    expect(section).to_have_attribute("data-painted", "done", timeout=PATIENCE)
+    expect(section.locator("[data-part=sentence]")).to_be_visible()
+
+
+def test_values_that_come_as_soon_as_the_frame_is_loaded_are_taken(
+    around: Callable[..., Around], host: Host
+) -> None:
+    page = around()
+    page.page.evaluate(
+        """(address) => {
+          const frame = document.createElement("iframe");
+          Object.assign(frame, { name: "early", src: address });
+          const message = { normlab: 1, type: "set", state: { depth: 7, seeds: 4 } };
+          frame.onload = () => frame.contentWindow.postMessage(message, "*");
+          document.body.append(frame);
+        }""",
+        host.address + embed(f"?show={ONE}"),
+    )
+    page.ready("early", ONE)
+    assert page.state("early", ONE)["depth"] == "7"
+
+
 def test_the_page_around_reads_and_sets_the_state(
     around: Callable[..., Around], watch: Watch
 ) -> None:

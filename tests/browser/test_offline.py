@@ -201,7 +201,10 @@ def test_from_a_host_that_serves_brotli_the_same_is_live_and_kept(
     shutil.copytree(site, tmp_path / "site")
     for file in (tmp_path / "site" / "runtime").rglob(f"*{packing.PACKED}"):
         if file.parent.name not in ("zh-Hans", "zh-Hant"):
-            brotli.compress(file, file.with_name(file.name + brotli.ENDING), quality=1)
+            source = file
+            if file.name == "python.gz.bin":  # some compress whatever there is, the pack itself
+                source = shutil.copy(file, tmp_path / "as it is")
+            brotli.compress(source, file.with_name(file.name + brotli.ENDING), quality=1)
             file.write_bytes(b"nobody is sent this")
     host = serve(tmp_path / "site")
     page = new_context(host.address, service_workers="allow").new_page()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from bokeh.core.property.descriptors import UnsetValueError
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource, LinearAxis
+from bokeh.models import ColumnDataSource, LinearAxis, Text
 from bokeh.models.renderers import GlyphRenderer
 from bokeh.themes import Theme
 
@@ -50,6 +50,8 @@ def test_what_is_made_anew_for_each_model_is_shared_by_none() -> None:
     one.data["x"] = [1]
     assert one.selected is not other.selected
     assert other.data == {}
+    assert LinearAxis().axis_line_dash is not LinearAxis().axis_line_dash
+    assert Text().text is not Text().text
 
 
 def test_a_theme_still_says_what_nobody_has_set() -> None:
