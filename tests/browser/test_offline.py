@@ -22,20 +22,31 @@ KEPT = """async () => {
 
 
 @pytest.fixture
-def visited(
+def of_a_copy(
     new_context: Callable[..., BrowserContext],
     serve: Callable[..., Host],
     site: Path,
     tmp_path: Path,
     watch: Watch,
-) -> Lesson:
+) -> Callable[..., Lesson]:
+    """A lesson, not opened yet, of a copy of the site that a test may change: below this folder of
+    its host, in a browser with service workers."""
+
+    def make(base: str = "/") -> Lesson:
+        shutil.copytree(site, tmp_path / "site")
+        host = serve(tmp_path / "site", base)
+        page = new_context(host.address, service_workers="allow").new_page()
+        return Lesson(page, host, watch)
+
+    return make
+
+
+@pytest.fixture
+def visited(of_a_copy: Callable[..., Lesson]) -> Lesson:
     """A lesson below a folder of its host, live, with a service worker that has kept it. The reader
     came to it from another one while Python was starting."""
-    shutil.copytree(site, tmp_path / "site")
-    host = serve(tmp_path / "site", "/courses/norm/")
-    page = new_context(host.address, service_workers="allow").new_page()
-    lesson = Lesson(page, host, watch).open(slug="signal")
-    page.locator("a[rel=prev]").click()
+    lesson = of_a_copy("/courses/norm/").open(slug="signal")
+    lesson.page.locator("a[rel=prev]").click()
     lesson.ready()
     within_patience(lesson, "navigator.serviceWorker.ready")
     kept_at_last(lesson, "/en/signal/")
@@ -192,28 +203,23 @@ def test_without_service_workers_a_lesson_is_as_it_was(lesson: Lesson) -> None:
 
 
 def test_from_a_host_that_serves_brotli_the_same_is_live_and_kept(
-    new_context: Callable[..., BrowserContext],
-    serve: Callable[..., Host],
-    site: Path,
-    tmp_path: Path,
-    watch: Watch,
+    of_a_copy: Callable[..., Lesson], tmp_path: Path
 ) -> None:
-    shutil.copytree(site, tmp_path / "site")
-    for file in (tmp_path / "site" / "runtime").rglob(f"*{packing.PACKED}"):
+    lesson = of_a_copy()
+    page = lesson.page
+    for file in (lesson.host.site / "runtime").rglob(f"*{packing.PACKED}"):
         if file.parent.name not in ("zh-Hans", "zh-Hant"):
             source = file
             if file.name == "python.gz.bin":  # some compress whatever there is, the pack itself
                 source = shutil.copy(file, tmp_path / "as it is")
             brotli.compress(source, file.with_name(file.name + brotli.ENDING), quality=1)
             file.write_bytes(b"nobody is sent this")
-    host = serve(tmp_path / "site")
-    page = new_context(host.address, service_workers="allow").new_page()
-    lesson = Lesson(page, host, watch).open(FEW).ready()
+    lesson.open(FEW).ready()
     assert page.locator("html").get_attribute("data-boot") == "snapshot"
     within_patience(lesson, "navigator.serviceWorker.ready")
     kept_at_last(lesson, "/en/snapshot.gz.bin")
     kept_at_last(lesson, "/en/warmup/")
     page.context.set_offline(True)
-    watch.allowed = ("ERR_INTERNET_DISCONNECTED",)
+    lesson.watch.allowed = ("ERR_INTERNET_DISCONNECTED",)
     lesson.open(FEW).ready()
     assert page.locator("html").get_attribute("data-boot") == "snapshot"
