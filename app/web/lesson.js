@@ -40,9 +40,9 @@ export class Lesson {
   /** @param {boolean} able  whether this browser can run Python */
   open(able) {
     this.address.read();
-    this.#enter(able ? "loading" : "failed");
-    if (!able) return;
     this.#openWhenNear();
+    if (!able || !isWhole()) return this.#enter("failed"); // shell.js has said why
+    this.#enter("loading");
     this.client.listen({
       progress: (progress) => this.status.progress(progress),
       live: (live) => {
@@ -104,21 +104,29 @@ export class Lesson {
           if (!isIntersecting) continue;
           observer.unobserve(target);
           const experiment = this.experiments.find(({ section }) => section === target);
-          if (experiment) void open(experiment);
+          if (experiment) void this.#begin(experiment);
         }
       },
       { rootMargin: "100% 0px" },
     );
     for (const { section } of this.experiments) this.#near.observe(section);
   }
+
+  /** @param {Experiment} experiment */
+  async #begin(experiment) {
+    try {
+      await experiment.open();
+    } catch (fault) {
+      console.error(fault); // it could not be painted; the others can
+      experiment.unpainted();
+      if (isWhole()) return;
+      this.client.listen(null); // Python may well be live, but for nothing
+      this.#enter("failed");
+    }
+  }
 }
 
-/** @param {Experiment} experiment */
-async function open(experiment) {
-  try {
-    await experiment.open();
-  } catch (fault) {
-    console.error(fault); // it could not be painted; the others can
-    experiment.unpainted();
-  }
+/** Whether all scripts of the page have come, as far as shell.js has heard. */
+function isWhole() {
+  return document.documentElement.dataset.missing === undefined;
 }

@@ -46,9 +46,6 @@
   /** Milliseconds of painting after which the page may do something else. */
   const SLICE = 50;
 
-  /** Opened as a file, the page gets no modules and so no Python, ever. */
-  const alone = location.protocol === "file:";
-
   /** @type {any} */
   const page = window;
 
@@ -87,7 +84,6 @@
   addEventListener("load", () => setTimeout(() => loadWidgets().catch(() => {}))); // if nothing is near yet
   followScheme();
   followZoom();
-  if (alone) document.documentElement.dataset.alone = ""; // no module will come: nothing that needs one is offered
 
   /**
    * The section's document, painted now if it was not yet.
@@ -179,7 +175,10 @@
   }
 
   function loadWidgets() {
-    widgets ??= Promise.all(late.map((address) => load(address)));
+    widgets ??= Promise.all(late.map((address) => load(address).catch((fault) => {
+      document.dispatchEvent(new CustomEvent("normlab:missing", { detail: address }));
+      throw fault;
+    })));
     widgets.catch(() => (widgets = null));
     return widgets;
   }
@@ -541,14 +540,14 @@
       }
       if (this.optionHandlers.length === 0) this.unheard[name] = text;
       for (const handler of this.optionHandlers) handler(name, text);
-      if (alone) this.markStale();
+      if (isAlone()) this.markStale();
     }
 
     /** @param {string} action */
     pressed(action) {
       if (this.pressHandlers.length === 0) this.unheardPresses.add(action);
       for (const handler of this.pressHandlers) handler(action);
-      if (alone) this.part("notice", document.getElementById("status")?.dataset.fromFile ?? "");
+      if (isAlone()) this.part("notice", document.getElementById("status")?.firstChild?.textContent ?? "");
     }
 
     /** Nothing will compute the reader's settings: say whose numbers these are. */
@@ -630,6 +629,11 @@
    */
   function viewOf(manager, id) {
     return manager.roots.find((/** @type {any} */ view) => view.model.id === id);
+  }
+
+  /** No module has come or will (shell.js says why), and so no Python. */
+  function isAlone() {
+    return document.documentElement.dataset.alone !== undefined;
   }
 
   /** @param {string} key */

@@ -40,7 +40,9 @@ if (able) {
   const { worker, fault } = begun ?? {};
   client.prepare();
   if (fault) worker?.dispatchEvent(new ErrorEvent("error", { message: fault.message })); // nobody listened
-  else void figuresAreHere().then(oneIsSeen).then(() => client.start());
+  else void figuresAreHere().then(oneIsSeen).then(() => {
+    if (document.documentElement.dataset.missing === undefined) client.start(); // else it could only run in vain
+  });
 }
 
 /** Of the page that is shown now; those around the lessons have none. @returns {Config | null} */

@@ -7,6 +7,7 @@
   root.dataset.scripted = "";
   var newEnough = isNewEnough();
   if (!newEnough) root.dataset.tooOld = "";
+  if (location.protocol === "file:") root.dataset.alone = ""; // no module will come: nothing that needs one is offered
   var scheme = takeScheme();
   if (scheme) root.dataset.theme = scheme;
 
@@ -22,6 +23,11 @@
   document.addEventListener("normlab:entered", function () {
     offerSchemes();
     sayHowItStands();
+  });
+  addEventListener("error", hearOfScripts, true);
+  // Of what it loads later, and tried again, paint.js says itself that it did not come.
+  document.addEventListener("normlab:missing", function (event) {
+    miss(/** @type {CustomEvent<string>} */ (event).detail);
   });
   document.addEventListener("click", carryChoices, true);
   document.addEventListener("auxclick", carryChoices, true); // into another tab, with the middle button
@@ -118,8 +124,43 @@
     var status = document.getElementById("status");
     if (!status) return;
     if (!newEnough) status.textContent = status.dataset.tooOld || "";
+    else if (root.dataset.missing) offerAgain(status, root.dataset.missing);
     else if (location.protocol === "file:") status.textContent = status.dataset.fromFile || "";
     else status.textContent = status.dataset.first || "";
+  }
+
+  /** A script of the page that does not come, or not whole, cannot say so itself. */
+  function hearOfScripts(/** @type {Event | ErrorEvent} */ event) {
+    var broken = "error" in event && event.error instanceof SyntaxError ? event.filename : "";
+    /** @type {NodeListOf<HTMLScriptElement>} */
+    var scripts = document.querySelectorAll("script[defer], script[type=module]");
+    scripts.forEach(function (script) {
+      if (script !== event.target && script.src !== broken) return;
+      if (script.type === "module") {
+        if (location.protocol === "file:") return; // there none ever comes
+        root.dataset.alone = "";
+      }
+      miss(script.src);
+    });
+  }
+
+  /** The page is not whole: whoever else would write how it stands leaves that to this. */
+  function miss(/** @type {string} */ address) {
+    if (!root.dataset.missing) root.dataset.missing = address;
+    sayHowItStands();
+  }
+
+  function offerAgain(/** @type {HTMLElement} */ status, /** @type {string} */ address) {
+    var file = address.slice(address.lastIndexOf("/") + 1);
+    status.textContent = (status.dataset.missing || "").replace("{file}", function () { return file; }) + " ";
+    var button = document.createElement("button");
+    button.type = "button";
+    button.textContent = status.dataset.again || "";
+    button.addEventListener("click", function () {
+      function again() { location.reload(); }
+      fetch(address, { cache: "reload" }).then(again, again); // past what the browser has kept of it
+    });
+    status.appendChild(button);
   }
 
   function isNewEnough() {

@@ -76,10 +76,34 @@ def test_a_page_that_cannot_be_painted_says_so_and_promises_nothing(
     lesson.until(state="error")
     note = lesson.section.locator("[data-note]")
     expect(note).to_contain_text("could not be drawn")
-    lesson.until(runtime="live")
+    if name.startswith("bokeh"):  # nothing at all can be drawn: Python would run in vain
+        lesson.until(runtime="failed")
+        expect(lesson.page.locator("#status")).to_contain_text(f"“{name}”, did not arrive whole")
+    else:
+        lesson.until(runtime="live")
     expect(note).to_contain_text("could not be drawn")
     expect(lesson.section.locator('[data-part="stale"]')).to_contain_text("were not computed")
     assert "N = 12" in lesson.part("sentence")
+
+
+@pytest.mark.parametrize(("name", "fault"), [("page.js", missing), ("paint.js", truncated)])
+def test_without_a_script_of_its_own_the_page_says_so_and_can_be_loaded_again(
+    lesson: Lesson, name: str, fault: Fault
+) -> None:
+    lesson.host.faults[name] = fault
+    lesson.watch.allowed = ("",)
+    lesson.open(FEW)
+    status = lesson.page.locator("#status")
+    expect(status).to_contain_text(f"“{name}”, did not arrive whole")
+    if name == "page.js":
+        lesson.painted().keys("depth", "ArrowLeft")
+        expect(lesson.section.locator('[data-part="stale"]')).to_contain_text("were not computed")
+        expect(lesson.section.get_by_role("button", name="Picture")).to_be_hidden()
+    del lesson.host.faults[name]
+    status.get_by_role("button", name="Load again").click()
+    lesson.ready()
+    expect(status).to_contain_text("Live")
+    assert lesson.host.asked.count("python.gz.bin") == 1  # before, it could only have run in vain
 
 
 def test_a_worker_that_dies_gives_a_message_and_a_retry_keeps_the_readers_values(
