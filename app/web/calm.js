@@ -33,9 +33,18 @@
    * BokehJS clears a layer after it has moved the origin by half a pixel, and so leaves a trace of
    * earlier paintings along two edges. And it outlines a frame without beginning a path: where the
    * frame has no fill, the last path of the painting before, an axis' old ticks, is drawn with it.
+   * On paper Chromium clears what lies below the canvas as well: there the layer begins anew.
    * @param {{ctx: CanvasRenderingContext2D}} layer
    */
   function clear({ ctx }) {
+    if (document.documentElement.dataset.printing !== undefined) {
+      const transform = ctx.getTransform();
+      ctx.canvas.height += 1; // a size that it has already would only clear it
+      ctx.canvas.height -= 1;
+      ctx.save(); // BokehJS restores what it saved before this
+      ctx.setTransform(transform);
+      return;
+    }
     ctx.beginPath();
     ctx.save();
     ctx.resetTransform();
@@ -51,6 +60,11 @@
    */
   function calmLegend(legend) {
     const render = legend._render_items.bind(legend);
+    const paint = legend._paint_glyphs.bind(legend);
+    legend._paint_glyphs = () => {
+      for (const { glyph } of legend.entries) glyph.clear = () => clear(glyph);
+      paint();
+    };
     legend._render_items = () => {
       const { entries, labels } = legend;
       const same = entries.length === labels.length

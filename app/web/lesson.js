@@ -94,6 +94,7 @@ export class Lesson {
   #enter(runtime) {
     document.documentElement.dataset.runtime = runtime;
     for (const experiment of this.experiments) experiment.runtime(runtime);
+    if (runtime !== "loading") void window.normlab?.stock(); // the line is free
   }
 
   /** Experiments that are near the viewport open first: their sessions begin as soon as Python is up. */

@@ -65,6 +65,12 @@
   const first = new Promise((resolve) => (arrived = resolve));
   /** Documents of a page that may come next, by address. @type {Map<string, Promise<Json>>} */
   const coming = new Map();
+  /** Those of this page's sections that are far away, so that all can be painted when it is printed. @type {Map<string, Promise<Json>>} */
+  const stocked = new Map();
+  /** Nothing waits for a better moment any longer. */
+  let hurry = () => {};
+  /** @type {Promise<void>} until the page is printed */
+  let hurried = new Promise((resolve) => (hurry = resolve));
   /** What the page only fetches ahead; the page's address may change. @type {string[]} */
   const late = [...document.querySelectorAll("link[data-late]")].map((link) => /** @type {HTMLLinkElement} */ (link).href);
 
@@ -77,12 +83,14 @@
     { rootMargin: NEAR },
   );
 
-  page.normlab = { paint, scan, ahead, first };
+  page.normlab = { paint, scan, ahead, stock, first };
   scan();
   if (asksForNothing()) paintFirst();
   else arrived();
   addEventListener("load", () => setTimeout(() => loadWidgets().catch(() => {}))); // if nothing is near yet
+  addEventListener("load", () => isAlone() && stock());
   followScheme();
+  followPrinting();
   followZoom();
 
   /**
@@ -96,9 +104,24 @@
     return paintSection(section);
   }
 
+  /** Have the documents of all other sections come, while there is time. */
+  async function stock() {
+    /** @type {NodeListOf<HTMLElement>} */
+    const sections = document.querySelectorAll("section[data-experiment]");
+    for (const section of sections) {
+      await nextTask();
+      const address = addressOf(section);
+      if (!section.isConnected || paintings.has(section) || stocked.has(address)) continue;
+      const document = fetched(address, true);
+      stocked.set(address, document);
+      await document.catch(() => stocked.delete(address)); // who asks for it has it tried again
+    }
+  }
+
   /** Look for sections anew, after the page has exchanged its main part; let go of gone ones. */
   function scan() {
     near.disconnect();
+    stocked.clear();
     for (const section of paintings.keys()) {
       if (!section.isConnected) {
         paintings.get(section)?.then((painted) => /** @type {any} */ (painted).dispose(), () => {});
@@ -162,15 +185,16 @@
 
   /** @returns {Promise<void>} */
   function nextTask() {
-    return new Promise((resolve) => setTimeout(resolve));
+    return Promise.race([hurried, new Promise((/** @type {(_: void) => void} */ resolve) => setTimeout(resolve))]);
   }
 
   /** Until what was painted has been seen, if anybody looks. @returns {Promise<void>} */
   async function seen() {
-    await new Promise((resolve) => {
+    const looked = new Promise((resolve) => {
       requestAnimationFrame(() => setTimeout(resolve));
       setTimeout(resolve, 100); // no frame comes in a hidden tab
     });
+    await Promise.race([hurried, looked]);
     arrived();
   }
 
@@ -188,10 +212,15 @@
    * @param {HTMLElement} section @returns {Promise<Json>}
    */
   function documentOf(section) {
-    const address = new URL(section.dataset.document ?? "", document.baseURI).href;
-    const here = coming.get(address) ?? fetched(address);
-    coming.delete(address);
+    const address = addressOf(section);
+    const here = coming.get(address) ?? stocked.get(address) ?? fetched(address);
+    for (const kept of [coming, stocked]) kept.delete(address); // a document is changed as it is painted
     return here;
+  }
+
+  /** @param {HTMLElement} section */
+  function addressOf(section) {
+    return new URL(section.dataset.document ?? "", document.baseURI).href;
   }
 
   /** @param {string} address @param {boolean} [ahead]  it holds up nothing else @returns {Promise<Json>} */
@@ -650,15 +679,37 @@
     new MutationObserver(() => repaint()).observe(document.documentElement, {
       attributeFilter: ["data-theme"],
     });
-    // Paper is white: a print of the dark page needs the light figures, and at once.
+  }
+
+  /**
+   * Paper is white and narrow, and holds all figures. The browser waits for no task, no frame and no line; but
+   * what hangs on promises alone is done before it goes on.
+   */
+  function followPrinting() {
+    const { dataset } = document.documentElement;
+    const slots = () => /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-slot^="figure:"]'));
     addEventListener("beforeprint", () => {
-      document.documentElement.dataset.printing = "";
-      repaint(true);
+      dataset.printing = dataset.paper = "";
+      for (const slot of slots()) if (slot.childElementCount === 0) slot.textContent = pageText("unprinted");
+      fitPaper();
+      hurry();
+      for (const section of document.querySelectorAll("section[data-experiment]")) {
+        paintSection(/** @type {HTMLElement} */ (section)).catch(() => {});
+      }
+      void turn.then(fitPaper);
     });
     addEventListener("afterprint", () => {
-      delete document.documentElement.dataset.printing;
+      delete dataset.printing;
+      delete dataset.paper;
+      for (const slot of slots()) if (slot.childElementCount === 0) slot.textContent = "";
+      hurried = new Promise((resolve) => (hurry = resolve));
       repaint();
     });
+  }
+
+  function fitPaper() {
+    for (const manager of managers) for (const view of manager.roots) view.after_resize?.();
+    repaint(true);
   }
 
   /**

@@ -15,6 +15,7 @@ interface Window {
     paint(name: string): Promise<import("./experiment.js").Painted>;
     scan(): void;
     ahead(addresses: string[]): void;
+    stock(): Promise<void>;
     first: Promise<void>;
   };
 }
