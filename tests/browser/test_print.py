@@ -36,7 +36,7 @@ def test_figures_that_were_never_near_are_on_paper_or_said_to_be_missing(lesson:
     assert len(printed) == 4
     assert all(abs(each["wide"] - PAPER) < 1 for each in printed), printed
     expect(merging).to_have_attribute("data-painted", "done")
-    # Skia writes what a canvas clears as an inverted mask of all that was drawn on the sheet before.
+    # Skia writes what a canvas clears as an inverted mask of all that was drawn before.
     assert b"/TR" not in on_paper
     page.wait_for_function(  # back on the screen
         """() => [...document.querySelectorAll('[data-slot^="figure:"]')].every(
