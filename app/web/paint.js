@@ -104,14 +104,15 @@
     return paintSection(section);
   }
 
-  /** Have the documents of all other sections come, while there is time. */
+  /** Have the documents of all other sections come, once those that are near have been painted. */
   async function stock() {
     /** @type {NodeListOf<HTMLElement>} */
     const sections = document.querySelectorAll("section[data-experiment]");
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))); // `near` has been heard
     for (const section of sections) {
-      await nextTask();
+      await turn;
       const address = addressOf(section);
-      if (!section.isConnected || paintings.has(section) || stocked.has(address)) continue;
+      if (!section.isConnected || paintings.has(section) || coming.has(address) || stocked.has(address)) continue;
       const document = fetched(address, true);
       stocked.set(address, document);
       await document.catch(() => stocked.delete(address)); // who asks for it has it tried again

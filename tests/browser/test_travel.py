@@ -69,7 +69,9 @@ def test_one_python_serves_lesson_after_lesson_in_every_language_and_on_the_way_
     lesson.until_query(f"?norms.depth={shown}&v=1")
 
     page.locator("nav a[hreflang=zh-Hans]").hover()
-    page.wait_for_function("ahead.includes('norms zh-Hans') && ahead.includes('jacobian zh-Hans')")
+    page.wait_for_function(
+        "() => ahead.includes('norms zh-Hans') && ahead.includes('jacobian zh-Hans')"
+    )
     page.locator("nav a[hreflang=zh-Hans]").click()
     on(page, "signal", "zh-Hans")
     lesson.ready()
