@@ -16,6 +16,7 @@
     oneGlyph();
     oneInk();
     noStyle();
+    onePainting();
   }
 
   /** @param {any} figure BokehJS' view of it */
@@ -55,10 +56,14 @@
   /**
    * BokehJS builds a legend anew, a canvas for each of its samples, whenever anything changes that its
    * entries lead to: for every column of data that a patch brings. Here only words change, and what is
-   * hidden; the samples are painted with the figure.
+   * hidden; the samples are painted with the figure. And it hears of its own size once it is laid out, as if
+   * that were a change, and has the figure painted again.
    * @param {any} legend
    */
   function calmLegend(legend) {
+    const request = legend.request_layout.bind(legend);
+    let heard = false;
+    legend.request_layout = () => (heard ? request() : (heard = true));
     const render = legend._render_items.bind(legend);
     const paint = legend._paint_glyphs.bind(legend);
     legend._paint_glyphs = () => {
@@ -133,6 +138,16 @@
         ink.set(variable, value);
       }
       return value;
+    };
+  }
+
+  /** A figure paints itself once it is laid out. What asked for it before would have it painted a second time. */
+  function onePainting() {
+    const { PlotView } = page.Bokeh.require("models/plots/plot_canvas");
+    const { prototype } = PlotView;
+    const { schedule_paint } = prototype;
+    prototype.schedule_paint = /** @this {any} */ function () {
+      if (this._layout_computed) schedule_paint.call(this);
     };
   }
 

@@ -33,6 +33,7 @@ import { fromWorker } from "./protocol.js";
 
 const UNDOING = ["stop", "reset"]; // with nothing begun there is nothing for them to do
 const STOP_PATIENCE = 1000; // milliseconds for Stop to be answered before the worker is ended
+const HOLD = 1000; // milliseconds that Python waits at most for what the page does
 
 export class Client {
   /** @type {WorkerLike | null} */
@@ -40,6 +41,8 @@ export class Client {
   #live = false;
   #fresh = false;
   #count = 0;
+  /** What Python waits for. @type {Promise<unknown> | null} */
+  #work = null;
   /** @type {Map<string, Session>} */
   #sessions = new Map();
   /** @type {RuntimeHandlers | null} */
@@ -134,6 +137,19 @@ export class Client {
   ahead(experiments, language) {
     if (!this.#live) return;
     for (const experiment of experiments) this.#worker?.postMessage({ type: "ahead", experiment, language });
+  }
+
+  /**
+   * Have Python compute nothing while the page does something long: there may be no processor for both.
+   * @param {Promise<unknown>} work
+   */
+  hold(work) {
+    if (!this.#live) return;
+    this.#worker?.postMessage({ type: "hold", milliseconds: HOLD });
+    this.#work = work;
+    void work.finally(() => {
+      if (this.#live && this.#work === work) this.#worker?.postMessage({ type: "hold", milliseconds: 0 });
+    });
   }
 
   #restart() {

@@ -99,14 +99,14 @@ export class Lesson {
 
   /** Experiments that are near the viewport open first: their sessions begin as soon as Python is up. */
   #openWhenNear() {
+    let isFirst = true;
     this.#near = new IntersectionObserver(
       (entries, observer) => {
-        for (const { isIntersecting, target } of entries) {
-          if (!isIntersecting) continue;
-          observer.unobserve(target);
-          const experiment = this.experiments.find(({ section }) => section === target);
-          if (experiment) void this.#begin(experiment);
-        }
+        const near = entries.filter(({ isIntersecting }) => isIntersecting).map(({ target }) => target);
+        for (const section of near) observer.unobserve(section);
+        const opened = this.experiments.filter(({ section }) => near.includes(section)).map((it) => this.#begin(it));
+        if (isFirst) this.client.hold(Promise.all(opened)); // the page has been entered, and paints all of them
+        isFirst = false;
       },
       { rootMargin: "100% 0px" },
     );

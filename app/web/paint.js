@@ -342,7 +342,7 @@
       /** Before the next part, when the page has been busy for long, or nobody has seen a figure on it yet. */
       const pause = async () => {
         if (begun ? performance.now() - since < SLICE : !shows) return;
-        await between();
+        await (begun ? nextTask() : between());
         begun = true;
         since = performance.now();
       };

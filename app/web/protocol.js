@@ -14,11 +14,12 @@
  *   digest: the painted document's; with another one the worker sends its own document along.
  *   touched: what in it is not as built
  * @typedef {{type: "ahead", experiment: string, language: string}} Ahead  it may soon be opened
+ * @typedef {{type: "hold", milliseconds: number}} Hold  compute nothing for so long, for the page has much to do; 0: go on
  * @typedef {{type: "set", session: string, seq: number, state: State}} Set
  * @typedef {{type: "press", session: string, seq: number, action: string}} Press
  * @typedef {{type: "close", session: string}} Close
  * @typedef {{type: "export", session: string}} Export
- * @typedef {Boot | Go | Open | Ahead | Set | Press | Close | Export} ToWorker
+ * @typedef {Boot | Go | Open | Ahead | Hold | Set | Press | Close | Export} ToWorker
  *
  * @typedef {{type: "progress", stage: Stage, loaded: number, total: number}} Progress  in bytes
  * @typedef {"download" | "start" | "import"} Stage
@@ -62,6 +63,7 @@ const TO_WORKER = {
   go: {},
   open: { session: text, experiment: text, language: text, state: texts, digest: text, touched: properties },
   ahead: { experiment: text, language: text },
+  hold: { milliseconds: number },
   set: { session: text, seq: number, state: texts },
   press: { session: text, seq: number, action: text },
   close: { session: text },

@@ -9,8 +9,11 @@ let sessions = null;
 // A port's message is a macrotask: between two slices the page's own messages get their turn.
 const turn = new MessageChannel();
 let turning = false;
+/** @type {ReturnType<typeof setTimeout> | undefined} until then the page needs the processors more */
+let pause;
 turn.port1.onmessage = () => {
   turning = false;
+  if (pause !== undefined) return;
   guarded(() => {
     if (sessions?.step()) nextSlice();
   });
@@ -43,6 +46,12 @@ function take(message) {
     nextSlice();
   } else if (message.type === "ahead") {
     sessions.ahead(message.experiment, message.language);
+  } else if (message.type === "hold") {
+    clearTimeout(pause);
+    pause = setTimeout(() => {
+      pause = undefined;
+      nextSlice();
+    }, message.milliseconds);
   } else {
     sessions.receive(message.session, JSON.stringify(message));
     nextSlice();

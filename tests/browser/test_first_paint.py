@@ -33,6 +33,27 @@ def test_figures_words_and_controls_are_there_before_python(lesson: Lesson) -> N
     expect(lesson.handle("depth")).to_have_attribute("aria-valuetext", "N = 12 layers")
 
 
+def test_every_figure_is_painted_once(lesson: Lesson) -> None:
+    lesson.host.hold("python.gz.bin")
+    lesson.open().painted()
+    lesson.page.evaluate("""() => {
+      window.paintings = [];
+      const { PlotView } = Bokeh.require("models/plots/plot_canvas");
+      const { _actual_paint } = PlotView.prototype;
+      PlotView.prototype._actual_paint = function () {
+        window.paintings.push(this.model.id);
+        _actual_paint.call(this);
+      };
+    }""")
+    lesson.name = "gradients"
+    lesson.painted()
+    for _ in range(3):
+        lesson.page.evaluate("() => new Promise(requestAnimationFrame)")
+    figures = lesson.section.locator('[data-slot^="figure:"]').count()
+    assert figures > 0
+    assert len(lesson.page.evaluate("paintings")) == figures
+
+
 def test_the_status_line_names_stage_and_bytes(lesson: Lesson) -> None:
     held = lesson.host.hold("snapshot.gz.bin")
     lesson.open()

@@ -14,6 +14,7 @@ COUNTING = """
   window.sessions = [];
   window.ahead = []; // what Python is told to have ready
   window.workers = 0;
+  window.holds = []; // how long Python is to wait for the page
   window.pinches = 0; // listeners that would keep BokehJS' figures for ever
   const add = visualViewport.addEventListener;
   visualViewport.addEventListener = (...given) => {
@@ -24,9 +25,11 @@ COUNTING = """
     constructor(...given) {
       super(...given);
       window.workers += 1;
+      window.python = this;
     }
     postMessage(message, ...rest) {
       if (message.type === "open") window.sessions.push(message.session);
+      if (message.type === "hold") window.holds.push(message.milliseconds);
       if (message.type === "ahead") window.ahead.push(`${message.experiment} ${message.language}`);
       if (message.type === "close") window.sessions.splice(sessions.indexOf(message.session), 1);
       super.postMessage(message, ...rest);
@@ -100,6 +103,27 @@ def test_one_python_serves_lesson_after_lesson_in_every_language_and_on_the_way_
     assert page.evaluate("sessions.length") == open_now
     painted = page.locator("section[data-painted=done]").count()
     assert page.evaluate("Bokeh.documents.length") == painted
+
+
+def test_while_a_page_that_was_entered_paints_python_computes_nothing(lesson: Lesson) -> None:
+    page = lesson.page
+    page.add_init_script(COUNTING)
+    lesson.open(FEW).ready()
+    page.evaluate("python.postMessage({ type: 'hold', milliseconds: 1e6 })")
+    lesson.button("perturb").click()
+    lesson.until(state="computing")
+    page.wait_for_timeout(500)
+    lesson.until(state="computing")
+    page.evaluate("python.postMessage({ type: 'hold', milliseconds: 0 })")
+    lesson.until(state="ready")
+
+    page.evaluate("holds.length = 0")
+    page.locator("a[rel=next]").click()
+    on(page, "signal")
+    lesson.name = "norms"
+    lesson.ready()
+    held, free = page.evaluate("holds")
+    assert held > free == 0
 
 
 def test_pages_around_the_lessons_keep_python_and_lead_back_to_a_setting(lesson: Lesson) -> None:

@@ -393,3 +393,20 @@ test("what may soon be opened is told to a Python that is up, and to no other", 
     { type: "ahead", experiment: "jacobian", language: "zh-Hans" },
   ]);
 });
+
+test("Python waits for what a page does, for the newest of it alone, and not for ever", async () => {
+  client.hold(Promise.resolve());
+  assert.deepEqual(wires[0].of("hold"), [], "there is nothing yet that could wait");
+  wires[0].say(LIVE);
+  let done = () => {};
+  client.hold(/** @type {Promise<void>} */ (new Promise((resolve) => (done = resolve))));
+  assert.ok(wires[0].of("hold")[0].milliseconds > 0);
+  let after = () => {};
+  client.hold(/** @type {Promise<void>} */ (new Promise((resolve) => (after = resolve))));
+  done();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(wires[0].of("hold").length, 2, "the page that is left is waited for no more");
+  after();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(wires[0].of("hold")[2], { type: "hold", milliseconds: 0 });
+});
