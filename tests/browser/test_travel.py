@@ -110,12 +110,19 @@ def test_while_a_page_that_was_entered_paints_python_computes_nothing(lesson: Le
     page.add_init_script(COUNTING)
     lesson.open(FEW).ready()
     page.evaluate("python.postMessage({ type: 'hold', milliseconds: 1e6 })")
+    page.evaluate("""() => {
+      window.done = [];
+      python.addEventListener("message", ({ data }) => {
+        if (data.type === "state") window.done.push(data.done);
+      });
+    }""")
     lesson.button("perturb").click()
     lesson.until(state="computing")
-    page.wait_for_timeout(500)
-    lesson.until(state="computing")
+    page.wait_for_timeout(1500)
+    assert set(page.evaluate("done")) == {0}
     page.evaluate("python.postMessage({ type: 'hold', milliseconds: 0 })")
     lesson.until(state="ready")
+    assert max(page.evaluate("done")) > 0
 
     page.evaluate("holds.length = 0")
     page.locator("a[rel=next]").click()
