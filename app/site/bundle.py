@@ -87,6 +87,8 @@ STAND_INS = {
     ),
     "stdlib": ("unittest/__init__", "unittest/mock"),
 }
+# What travels last: Bokeh is imported meanwhile, and needs none of it.
+PANEL = ("panel", "param", "pyviz_comms", "tqdm")
 # Modules that a page may need though working through the lessons does not show it:
 # codecs that Python looks up by name, and what prints an error.
 ALWAYS = (
@@ -328,14 +330,16 @@ def choose(core: Path, compiled: Path, traced: Path, answer: dict[str, Any]) -> 
     data = {path for path in answer["data"] if (site / path).is_file()}
     wanted = modules_of(site, modules) | data
     numpy = {path for path in wanted if path.startswith("numpy")}
+    panel = {path for path in wanted if path.startswith(PANEL)}
     ours = {path.relative_to(own).as_posix() for path in own.rglob("*") if path.is_file()}
     return {
         "python.gz.bin": Archive(core, ("pyodide.asm.wasm",), zipped=False),
         "stdlib.gz.bin": Archive(stdlib, tuple(sorted(modules_of(stdlib, modules)))),
         "numpy.gz.bin": Archive(site, tuple(sorted(numpy))),
         "native.gz.bin": Archive(site, tuple(sorted(p for p in numpy if p.endswith(".so")))),
-        "packages.gz.bin": Archive(site, tuple(sorted(wanted - numpy))),
         "app.gz.bin": Archive(own, tuple(sorted(ours))),
+        "bokeh.gz.bin": Archive(site, tuple(sorted(wanted - numpy - panel))),
+        "panel.gz.bin": Archive(site, tuple(sorted(panel))),
         # What is opened after a restore, too. Strings are read before the snapshot is made.
         "data.gz.bin": Archive(
             own, tuple(sorted(p for p in ours if p.endswith(".json") and p in answer["data"]))

@@ -33,34 +33,38 @@ const WORTH = 3_000; // a restore saves two seconds of computing, of a phone's m
 /**
  * @param {{runtime: string, files: RuntimeFile[], fresh: boolean}} message
  * @param {(stage: Stage, loaded: number, total: number) => void} report
- * @param {Promise<void>} [free]  when the line is; what the browser has kept is had before
+ * @param {{line: Promise<void>, processor: Promise<void>}} [free]  when they are; what the browser has kept is had before
  * @returns {Promise<Booted>}
  * @throws {FileError} naming the file that is missing or damaged
  */
 export async function boot({ runtime, files, fresh }, report, free) {
+  const named = (/** @type {string[]} */ names) => names.flatMap((it) => files.filter(({ name }) => baseOf(name) === it));
+  const least = sizeOf(named([...CORE, ...PLAIN])); // told as wanted until it is known what is
   /** @type {Stage} */
   let stage = "download";
+  /** @type {Stage} */
+  let next = "start";
   let arrived = () => {};
   let pace = () => {};
   const downloads = new Downloads(runtime, {
     fresh,
     stall: STALL,
-    report: (loaded, total) => {
+    report: (loaded, begun) => {
+      const total = Math.max(begun, least);
       if (stage === "download" && loaded >= total) {
-        stage = "start";
+        stage = next;
         arrived(); // patience begins: not before, for a slow line may well take minutes
       }
       pace();
       report(stage, loaded, total);
     },
   });
-  const enter = (/** @type {Stage} */ next) => report((stage = next), downloads.loaded, downloads.total);
-  const named = (/** @type {string[]} */ names) => files.filter(({ name }) => names.includes(baseOf(name)));
+  const enter = (/** @type {Stage} */ next) => report((stage = next), downloads.loaded, Math.max(downloads.total, least));
 
   const earlier = fresh ? null : await earlierBoot(downloads.base, named([MEMORY, ...PLAIN]));
-  if (earlier === null) await free;
-  const core = downloads.begin(named(CORE));
-  const interpreter = new Interpreter(runtime, core);
+  const isFirst = earlier === null;
+  if (isFirst) await free?.line;
+  const core = downloads.begin(named(CORE), { free: isFirst ? free?.processor : undefined });
 
   /** The line's speed, told by what every start needs: nothing has come in vain then. In bytes a millisecond. */
   const lineSpeed = (/** @type {number} */ enough) =>
@@ -70,16 +74,20 @@ export async function boot({ runtime, files, fresh }, report, free) {
         const [time, loaded] = [performance.now(), core.travelled];
         if (loaded < ENOUGH || since.time === 0) since = { time, loaded };
         const speed = (loaded - since.loaded) / Math.max(time - since.time, 1);
-        if (core.left === 0 || (loaded > 4 * ENOUGH && speed > enough)) resolve(speed);
+        if (core.left < ENOUGH || (loaded > 4 * ENOUGH && speed > enough)) resolve(speed);
       };
     });
+
+  const enough = (sizeOf(named(SNAPSHOT)) - sizeOf(named(PLAIN))) / WORTH;
+  const measured = lineSpeed(enough);
+  if (isFirst) await free?.processor;
+  const interpreter = new Interpreter(runtime, core);
 
   const restore = async () => {
     const wanted = named(SNAPSHOT);
     if (wanted.length < SNAPSHOT.length) throw new Error("this site has none");
-    const enough = (sizeOf(wanted) - sizeOf(named(PLAIN))) / WORTH;
     if (earlier === "plain") throw new Error("the browser has kept what it needs for that, and nothing else");
-    const speed = earlier === "snapshot" ? Infinity : await Promise.race([lineSpeed(enough), core.failed]);
+    const speed = earlier === "snapshot" ? Infinity : await Promise.race([measured, core.failed]);
     if (speed < enough) throw new Error(`the line brings no more than ${Math.round(speed)} kB/s`);
     const batch = downloads.begin(wanted);
     const patience = new Patience(RESTORE);
@@ -112,12 +120,20 @@ export async function boot({ runtime, files, fresh }, report, free) {
     }
   };
   const plain = async () => {
-    const batch = downloads.begin(named(PLAIN));
+    const batch = downloads.begin(named(PLAIN), { inTurn: true });
     const patience = new Patience(START);
     arrived = () => patience.begin();
     enter("download");
+    const whole = async () => {
+      const pyodide = await started(interpreter, batch);
+      arrived = () => {};
+      patience.end();
+      next = "import";
+      if (stage === "start") enter(next);
+      return live(pyodide, await imported(pyodide, batch), "plain");
+    };
     try {
-      return await Promise.race([started(interpreter, batch), core.failed, batch.failed, patience.ended]);
+      return await Promise.race([whole(), core.failed, batch.failed, patience.ended]);
     } finally {
       patience.end();
     }
@@ -136,9 +152,7 @@ export async function boot({ runtime, files, fresh }, report, free) {
     if (fault instanceof FileError && CORE.includes(fault.file)) throw fault; // the plain boot needs it as well
     console.info(`Python boots plainly, for its snapshot could not be restored: ${/** @type {Error} */ (fault).message}`);
   }
-  const pyodide = await plain();
-  enter("import");
-  return live(pyodide, imported(pyodide), "plain");
+  return plain();
 }
 
 /**

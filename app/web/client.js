@@ -83,6 +83,12 @@ export class Client {
     this.#worker ??= this.#made();
   }
 
+  /** Let Python's files come: the line is free for them. They wait until it is started. */
+  fetch() {
+    this.prepare();
+    this.#worker?.postMessage({ type: "fetch" });
+  }
+
   /** Start Python; sessions may be opened before it is up. */
   start() {
     this.prepare();

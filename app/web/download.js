@@ -1,9 +1,17 @@
-// The runtime's files: all fetched at once, unpacked while they arrive, counted and checked.
+// The runtime's files: fetched together or in turn, unpacked while they arrive, counted and checked.
 
-/** @typedef {import("./protocol.js").RuntimeFile} RuntimeFile */
+/**
+ * @typedef {import("./protocol.js").RuntimeFile} RuntimeFile
+ *
+ * How files are fetched.
+ * @typedef {object} Manner
+ * @property {Promise<void>} [free]  when the processor is; until then packed ones are not unpacked
+ * @property {boolean} [inTurn]  each begins when of the one before little is left, so that it is here the sooner
+ */
 
 const PACKED = ".gz.bin"; // a neutral name: neither servers nor filters do anything of their own to it
 export const WASM = `python${PACKED}`;
+export const LITTLE = 200_000; // bytes; so much that the next file's first ones are on their way when they end
 const SCRIPT = ".js"; // what only the browser itself can load
 
 /** A runtime file that is missing, cut off or damaged; says which. */
@@ -43,10 +51,10 @@ export class Downloads {
     this.report = report;
   }
 
-  /** Begins to fetch these files, all at once. @param {RuntimeFile[]} files */
-  begin(files) {
+  /** Begins to fetch these files. @param {RuntimeFile[]} files @param {Manner} [manner] */
+  begin(files, manner) {
     this.total += sizeOf(files);
-    return new Batch(this, files);
+    return new Batch(this, files, manner);
   }
 
   /** Adds to what has arrived. @param {number} bytes */
@@ -66,17 +74,21 @@ export class Batch {
   #cancelled = false;
   #ended = new AbortController();
 
-  /** @param {Downloads} downloads @param {RuntimeFile[]} files */
-  constructor(downloads, files) {
+  /** @param {Downloads} downloads @param {RuntimeFile[]} files @param {Manner} [manner] */
+  constructor(downloads, files, { free, inTurn } = {}) {
     this.downloads = downloads;
     this.files = files;
+    this.free = free;
     /** @type {Map<string, Promise<ReadableStream<Uint8Array>>>} */
     this.bodies = new Map();
     /** @type {Promise<never>} */
     this.failed = new Promise((_, reject) => (this.fail = reject));
     this.failed.catch(() => {}); // whoever waits for it sees it; nobody else has to
+    let turn = Promise.resolve();
     for (const file of files.filter(({ name }) => !name.endsWith(SCRIPT))) {
-      const body = this.#fetch(new URL(file.name, downloads.base), file);
+      let next = () => {};
+      const body = turn.then(() => this.#fetch(new URL(file.name, downloads.base), file, next));
+      if (inTurn) turn = new Promise((resolve) => (next = resolve));
       body.catch(this.fail);
       this.bodies.set(baseOf(file.name), body);
     }
@@ -118,17 +130,17 @@ export class Batch {
     return new Uint8Array(await (await this.response(name)).arrayBuffer());
   }
 
-  /** @param {URL} address @param {RuntimeFile} file */
-  async #fetch(address, file) {
+  /** @param {URL} address @param {RuntimeFile} file @param {() => void} next  called when little of it is left */
+  async #fetch(address, file, next) {
     const cache = this.downloads.fresh ? "reload" : "default";
     const response = await fetch(address, { cache, signal: this.#ended.signal }).catch((fault) => {
       throw new FileError(file.name, `could not be fetched (${fault.message})`);
     });
     if (!response.ok || !response.body) throw new FileError(file.name, `is missing (${response.status})`);
     const isLoose = response.headers.get("Content-Encoding") === "br";
-    const counted = response.body.pipeThrough(this.#counted(file, isLoose ? file.bytes / (file.loose ?? file.bytes) : 1));
+    const counted = response.body.pipeThrough(this.#counted(file, isLoose ? file.bytes / (file.loose ?? file.bytes) : 1, next));
     const unpacked = file.name.endsWith(PACKED)
-      ? counted.pipeThrough(/** @type {TransformStream<Uint8Array, Uint8Array>} */ (new DecompressionStream("gzip")))
+      ? counted.pipeThrough(this.#waiting()).pipeThrough(/** @type {TransformStream<Uint8Array, Uint8Array>} */ (new DecompressionStream("gzip")))
       : counted;
     return unpacked.pipeThrough(this.#checked(file));
   }
@@ -137,8 +149,9 @@ export class Batch {
    * Counts bytes as they travel and sees that all come: as many as were packed, or as were once a
    * host had undone its own compression.
    * @param {RuntimeFile} file @param {number} share  of a byte that travels for each that arrives
+   * @param {() => void} next
    */
-  #counted(file, share) {
+  #counted(file, share, next) {
     let arrived = 0;
     let counted = 0;
     let clock = this.#watch(file);
@@ -152,6 +165,7 @@ export class Batch {
         this.travelled += now - counted;
         this.count(now - counted);
         counted = now;
+        if (file.bytes - counted < LITTLE) next();
         controller.enqueue(chunk);
       },
       flush: () => {
@@ -161,6 +175,13 @@ export class Batch {
       },
     });
     return stream;
+  }
+
+  /** Keeps what arrives until the processor is free to unpack it; the line does not stand still meanwhile. */
+  #waiting() {
+    /** @type {Transformer<Uint8Array, Uint8Array>} */
+    const waiter = { start: () => this.free, transform: (chunk, controller) => controller.enqueue(chunk) };
+    return new TransformStream(waiter, { highWaterMark: Infinity });
   }
 
   /**

@@ -1,51 +1,73 @@
-// The plain boot: Python starts, unpacks its packages and imports them. It needs nothing but its files.
+// The plain boot: Python starts, and what it imports is unpacked and imported part by part as it travels.
+// It needs nothing but its files.
 
 import { unzip } from "./unzip.js";
 import { SITE_PACKAGES } from "./interpreter.js";
 
 // As app/site/bundle.py names them.
 const STDLIB = "stdlib.gz.bin";
-const ARCHIVES = ["numpy.gz.bin", "packages.gz.bin", "app.gz.bin"]; // stored zips, for site-packages
-export const PLAIN = [STDLIB, ...ARCHIVES];
+/** Stored zips, for site-packages, in the order of their use; what can be imported once each is there. */
+const ARCHIVES = {
+  "numpy.gz.bin": "numpy",
+  "app.gz.bin": "app.probes.sensitivity",
+  "bokeh.gz.bin": "app.ui.figures",
+  "panel.gz.bin": "app.live",
+};
+export const PLAIN = [STDLIB, ...Object.keys(ARCHIVES)];
 
 /**
- * An interpreter with everything in its place and nothing imported yet.
+ * An interpreter with its standard library and nothing else.
  * @param {import("./interpreter.js").Interpreter} interpreter
  * @param {import("./download.js").Batch} batch  with the files of PLAIN
  * @param {Partial<import("./interpreter.js").Start>} [more]
  */
 export function started(interpreter, batch, { options, answers, around } = {}) {
   return interpreter.start({
-    options: { fsInit: (/** @type {any} */ fs) => unpacked(fs, ARCHIVES.map((name) => batch.bytes(name))), ...options },
+    options: { ...options },
     answers: { "/python_stdlib.zip": () => batch.response(STDLIB), ...answers },
     around,
   });
 }
 
-/** Imports what sessions need. @param {any} pyodide @returns {import("./boot.js").Live} */
-export function imported(pyodide) {
+/**
+ * Imports what sessions need.
+ * @param {any} pyodide @param {import("./download.js").Batch} batch
+ * @returns {Promise<import("./boot.js").Live>}
+ */
+export async function imported(pyodide, batch) {
   // What an import makes stays: looking through it for garbage, again and again, costs a tenth of the time.
   const gc = pyodide.pyimport("gc");
   gc.disable();
-  const live = pyodide.pyimport("app.live");
+  let last;
+  await unpacked(pyodide, batch, (module) => (last = pyodide.pyimport(module)));
   gc.freeze();
   gc.enable();
-  return live;
+  return /** @type {any} */ (last);
 }
 
 /**
- * Unpacks stored zips to where Python imports from, before the interpreter starts, while its WebAssembly compiles.
- * @param {any} fs  Emscripten's file system @param {Promise<Uint8Array>[]} zips
+ * Unpacks the archives as they come. In their order: files are numbered, and a snapshot's memory shall be
+ * the same each time.
+ * @param {any} pyodide @param {import("./download.js").Batch} batch
+ * @param {(module: string) => void} [then]  told what can be imported
  */
-export async function unpacked(fs, zips) {
+export async function unpacked(pyodide, batch, then = () => {}) {
+  const importlib = pyodide.pyimport("importlib");
+  for (const [name, module] of Object.entries(ARCHIVES)) {
+    unpack(pyodide.FS, await batch.bytes(name));
+    importlib.invalidate_caches();
+    then(module);
+  }
+  importlib.destroy();
+}
+
+/** Unpacks a stored zip to where Python imports from. @param {any} fs  Emscripten's file system @param {Uint8Array} zip */
+export function unpack(fs, zip) {
   const made = new Set();
-  for (const zip of await Promise.all(zips)) {
-    // In their order, not as they come: files are numbered, and a snapshot's memory shall be the same each time.
-    for (const [path, content] of unzip(zip)) {
-      const parent = SITE_PACKAGES + path.slice(0, path.lastIndexOf("/") + 1);
-      if (!made.has(parent)) fs.mkdirTree(parent);
-      made.add(parent);
-      fs.writeFile(SITE_PACKAGES + path, content, { canOwn: true });
-    }
+  for (const [path, content] of unzip(zip)) {
+    const parent = SITE_PACKAGES + path.slice(0, path.lastIndexOf("/") + 1);
+    if (!made.has(parent)) fs.mkdirTree(parent);
+    made.add(parent);
+    fs.writeFile(SITE_PACKAGES + path, content, { canOwn: true });
   }
 }

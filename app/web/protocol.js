@@ -9,7 +9,8 @@
  *
  * @typedef {{type: "boot", runtime: string, files: RuntimeFile[], fresh: boolean}} Boot
  *   what the worker is to start, as JSON its name. fresh: past what the browser has stored (after a damaged file)
- * @typedef {{type: "go"}} Go  the line is free for Python's files, and somebody listens
+ * @typedef {{type: "fetch"}} Fetch  the line is free for Python's files
+ * @typedef {{type: "go"}} Go  the processor is free for them as well, and somebody listens
  * @typedef {{type: "open", session: string, experiment: string, language: string, state: State, digest: string, touched: Property[]}} Open
  *   digest: the painted document's; with another one the worker sends its own document along.
  *   touched: what in it is not as built
@@ -19,7 +20,7 @@
  * @typedef {{type: "press", session: string, seq: number, action: string}} Press
  * @typedef {{type: "close", session: string}} Close
  * @typedef {{type: "export", session: string}} Export
- * @typedef {Boot | Go | Open | Ahead | Hold | Set | Press | Close | Export} ToWorker
+ * @typedef {Boot | Fetch | Go | Open | Ahead | Hold | Set | Press | Close | Export} ToWorker
  *
  * @typedef {{type: "progress", stage: Stage, loaded: number, total: number}} Progress  in bytes
  * @typedef {"download" | "start" | "import"} Stage
@@ -60,6 +61,7 @@ const oneOf = (...words) => (value) => typeof value === "string" && words.includ
 /** @type {Record<string, Record<string, Check>>} */
 const TO_WORKER = {
   boot: { runtime: text, files, fresh: flag },
+  fetch: {},
   go: {},
   open: { session: text, experiment: text, language: text, state: texts, digest: text, touched: properties },
   ahead: { experiment: text, language: text },

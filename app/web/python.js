@@ -16,6 +16,8 @@ import { Client } from "./client.js";
  * @property {import("./words.js").Strings} toolbar  its words
  */
 
+const BIG = 50_000; // bytes of a file whose time tells of the line
+const SLOW = 2_500; // bytes a millisecond
 const UNSEEN = 2000; // milliseconds after which all goes on without it
 
 const { worker: script, runtime, files } = /** @type {Config} */ (readConfig());
@@ -40,9 +42,11 @@ if (able) {
   const { worker, fault } = begun ?? {};
   client.prepare();
   if (fault) worker?.dispatchEvent(new ErrorEvent("error", { message: fault.message })); // nobody listened
-  else void figuresAreHere().then(oneIsSeen).then(() => {
-    if (document.documentElement.dataset.missing === undefined) client.start(); // else it could only run in vain
-  });
+  else {
+    const here = figuresAreHere();
+    void here.then(() => isWhole() && isSlow() && client.fetch());
+    void here.then(oneIsSeen).then(() => isWhole() && client.start()); // else it could only run in vain
+  }
 }
 
 /** Of the page that is shown now; those around the lessons have none. @returns {Config | null} */
@@ -60,6 +64,23 @@ export async function oneIsSeen() {
   const limit = new Promise((resolve) => setTimeout(resolve, UNSEEN));
   if (document.readyState === "loading") await new Promise((resolve) => addEventListener("DOMContentLoaded", resolve));
   await Promise.race([window.normlab?.first, limit]);
+}
+
+/** Whether no script of the page has failed to come; shell.js tells. */
+function isWhole() {
+  return document.documentElement.dataset.missing === undefined;
+}
+
+/**
+ * Whether so much time goes by on the line that Python's files had better not wait for the first figure.
+ * On a fast one they would only take the processor from it.
+ */
+function isSlow() {
+  const entries = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType("resource"));
+  const speeds = entries
+    .filter(({ encodedBodySize }) => encodedBodySize > BIG)
+    .map(({ encodedBodySize, responseStart, responseEnd }) => encodedBodySize / (responseEnd - responseStart));
+  return Math.max(...speeds) < SLOW;
 }
 
 /**

@@ -10,7 +10,7 @@
 // twice: there the snapshot holds the difference, and `base.sum` says whether it fits.
 
 import { SITE_PACKAGES } from "./interpreter.js";
-import { unpacked } from "./plain.js";
+import { unpack } from "./plain.js";
 import { unzip } from "./unzip.js";
 
 const PLAN = "snapshot.json";
@@ -48,7 +48,7 @@ export async function restored(interpreter, batch) {
   const pyodide = await interpreter.start({
     options: {
       _loadSnapshot: decoded(plan.head),
-      fsInit: (/** @type {any} */ fs) => unpacked(fs, [Promise.resolve(data)]),
+      fsInit: async (/** @type {any} */ fs) => unpack(fs, data),
     },
     answers: { "/python_stdlib.zip": async () => new Response(), ...answersOf(plan.libraries, libraries) },
     around: async (settings, factory) => {

@@ -21,12 +21,21 @@ turn.port1.onmessage = () => {
 
 /** The page has said that it listens; what comes before that waits here. @type {import("./protocol.js").ToPage[] | null} */
 let held = [];
+/** What the page has to itself at first; see protocol.js. @typedef {{line: Promise<void>, processor: Promise<void>}} Free */
+let fetchNow = () => {};
 let go = () => {};
-const free = /** @type {Promise<void>} */ (new Promise((resolve) => (go = resolve)));
+/** @type {Free} */
+const free = {
+  line: new Promise((resolve) => (fetchNow = resolve)),
+  processor: new Promise((resolve) => (go = resolve)),
+};
 
 self.onmessage = ({ data }) => {
   const message = fromPage(data);
-  if (message?.type === "go") {
+  if (message?.type === "fetch") {
+    fetchNow();
+  } else if (message?.type === "go") {
+    fetchNow();
     go();
     for (const each of held?.splice(0) ?? []) self.postMessage(each);
     held = null;
@@ -36,7 +45,7 @@ self.onmessage = ({ data }) => {
 const wanted = fromPage(JSON.parse(self.name)); // begin.js says why it is the name
 if (wanted?.type === "boot") void start(wanted);
 
-/** @param {Exclude<import("./protocol.js").ToWorker, {type: "boot"} | {type: "go"}>} message */
+/** @param {Exclude<import("./protocol.js").ToWorker, {type: "boot" | "fetch" | "go"}>} message */
 function take(message) {
   if (!sessions) {
     console.warn(`dropped a message: "${message.type}" came before Python was live`);

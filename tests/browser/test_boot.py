@@ -12,7 +12,29 @@ from app.site import browser as chromium
 from tests.browser.driver import FEW, Fault, Host, Lesson, Watch, damaged, missing, truncated
 
 SLOW = 1e6  # bytes per second, that is 8 Mbit/s
-PLAIN_ONLY = {"stdlib.gz.bin", "numpy.gz.bin", "packages.gz.bin", "app.gz.bin"}
+PLAIN = ["stdlib.gz.bin", "numpy.gz.bin", "app.gz.bin", "bokeh.gz.bin", "panel.gz.bin"]
+CORE = ["pyodide.js", "pyodide.asm.js", "lock.json", "python.gz.bin"]
+NOTE_TOTALS = """
+totals = new Set();
+const look = () => {
+  const shown = document.querySelector("#status [data-bytes]")?.textContent;
+  if (shown) totals.add(shown.match(/of ([\\d.]+) MB/)[1]);
+};
+const all = { childList: true, subtree: true, characterData: true };
+new MutationObserver(look).observe(document, all);
+"""
+"""The status line's numbers of bytes in all, as they change."""
+UNSEEN = """
+const waiting = [];
+const [frame, later] = [requestAnimationFrame.bind(window), setTimeout.bind(window)];
+requestAnimationFrame = (draw) => waiting.push(draw);
+setTimeout = (work, delay, ...more) => (delay >= 100 ? 0 : later(work, delay, ...more));
+show = () => {
+  requestAnimationFrame = frame;
+  waiting.forEach(frame);
+};
+"""
+"""Nothing is drawn until `show()`, and nobody loses patience."""
 
 
 def digit_of(key: bytes) -> Fault:
@@ -65,7 +87,7 @@ def test_a_page_restores_the_snapshot_and_asks_for_nothing_that_only_a_plain_boo
     lesson.open(FEW).ready()
     assert lesson.page.locator("html").get_attribute("data-boot") == "snapshot"
     assert lesson.data("hydration") == "linked"
-    assert not PLAIN_ONLY & set(lesson.host.asked)
+    assert not set(PLAIN) & set(lesson.host.asked)
 
 
 def test_both_ways_show_the_same_words_and_digits(lesson: Lesson) -> None:
@@ -79,13 +101,36 @@ def test_both_ways_show_the_same_words_and_digits(lesson: Lesson) -> None:
     assert shown[0] == shown[1]
 
 
-def test_on_a_slow_line_python_boots_plainly(lesson: Lesson) -> None:
+def test_on_a_slow_line_python_boots_plainly_and_the_bytes_in_all_stay_what_they_were(
+    lesson: Lesson,
+) -> None:
     said: list[str] = []
     lesson.page.on("console", lambda message: said.append(message.text))
+    lesson.page.add_init_script(NOTE_TOTALS)
     lesson.host.pace = SLOW
     lesson.open(FEW).until(runtime="live")
     assert lesson.page.locator("html").get_attribute("data-boot") == "plain"
     assert [text for text in said if "boots plainly" in text and "kB/s" in text]
+    assert [name for name in lesson.host.asked if name in PLAIN] == PLAIN
+    wanted = sum(f["bytes"] for f in lesson.config["files"] if f["name"] in [*CORE, *PLAIN])
+    assert lesson.page.evaluate("[...totals]") == [f"{wanted / 1e6:.1f}"]
+
+
+def test_on_a_slow_line_pythons_files_come_while_the_first_figure_is_painted_and_wait_for_it(
+    lesson: Lesson,
+) -> None:
+    lesson.page.add_init_script(UNSEEN)
+    lesson.host.pace = SLOW
+    core = "python.gz.bin"
+    with lesson.page.expect_event("requestfinished", lambda it: it.url.endswith(core)):
+        lesson.open()
+    asked = lesson.host.asked
+    of_figures = [at for at, name in enumerate(asked) if name.startswith("bokeh")]
+    assert of_figures
+    assert max(of_figures) < asked.index(core)
+    assert "pyodide.asm.js" not in asked
+    lesson.page.evaluate("show()")
+    lesson.until(runtime="live")
 
 
 def test_a_snapshot_that_the_browser_has_is_taken_on_a_slow_line_too(on_disk: Lesson) -> None:

@@ -18,7 +18,7 @@ SPOILED = [
     ("python.gz.bin", damaged),
     ("stdlib.gz.bin", damaged),
     ("numpy.gz.bin", truncated),
-    ("packages.gz.bin", damaged),
+    ("panel.gz.bin", damaged),
     ("app.gz.bin", missing),
     ("lock.json", truncated),
     ("pyodide.js", missing),
@@ -48,7 +48,7 @@ def test_a_spoiled_file_gives_a_message_and_leaves_the_page_standing(
     assert any(len(column["x"]) > 0 for column in lesson.columns("sensitivity"))
 
 
-@pytest.mark.parametrize("name", ["packages.gz.bin", "pyodide.asm.js", "worker.js"])
+@pytest.mark.parametrize("name", ["panel.gz.bin", "pyodide.asm.js", "worker.js"])
 def test_a_retry_fetches_again_and_becomes_live_with_the_readers_values(
     lesson: Lesson, name: str
 ) -> None:

@@ -20,7 +20,7 @@ from app import live
 from app.experiments import EXPERIMENTS
 from app.site import bundle, fetch, licences, node, packing
 
-ARCHIVES = ("stdlib", "numpy", "packages", "app")
+ARCHIVES = ("stdlib", "numpy", "app", "bokeh", "panel")
 CORE = ("pyodide.js", "pyodide.asm.js", "lock.json", "python.gz.bin")
 SNAPSHOT = ("en/snapshot.json", "en/snapshot.gz.bin", "native.gz.bin", "data.gz.bin")
 SNAPSHOT_BYTES = 14.1e6
@@ -63,7 +63,7 @@ def computed(
         (core / name).write_bytes(
             gzip.decompress(content) if shipped.endswith(".gz.bin") else content
         )
-    for name in ("numpy", "packages", "app"):
+    for name in ARCHIVES[1:]:
         archives[name].extractall(site)
     step = {
         "script": str(Path(__file__).with_name("in_the_browser.py")), "answer": "/out/answer.json",
@@ -205,7 +205,7 @@ def test_notices_name_every_part_with_its_licence(
     standing = {f"{name}.pyc" for name in bundle.STAND_INS["site"]}  # these are ours
     packed = {
         path.partition("/")[0]
-        for name in ("packages", "numpy")
+        for name in ("bokeh", "panel", "numpy")
         for path in archives[name].namelist()
         if path not in standing
     }

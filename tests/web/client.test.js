@@ -383,6 +383,14 @@ test("a worker that was prepared is the one that is started", () => {
   assert.equal(wires[0].of("go").length, 1);
 });
 
+test("files may come before Python is started, by the same worker", () => {
+  wires = [];
+  const early = new Client(() => wires[wires.push(new Wire()) - 1], { runtime: "here/", files: FILES });
+  early.fetch();
+  early.start();
+  assert.deepEqual(wires.map(({ sent }) => sent), [[{ type: "fetch" }, { type: "go" }]]);
+});
+
 test("what may soon be opened is told to a Python that is up, and to no other", () => {
   client.ahead(["norms"], "en");
   assert.deepEqual(wires[0].of("ahead"), []);

@@ -9,7 +9,7 @@ import { zeroFree } from "./zero.mjs";
 
 const { Downloads } = await import("../../web/download.js");
 const { CORE, Interpreter, SITE_PACKAGES } = await import("../../web/interpreter.js");
-const { PLAIN, started } = await import("../../web/plain.js");
+const { PLAIN, started, unpacked } = await import("../../web/plain.js");
 const { answersOf, link, sumOf } = await import("../../web/snapshot.js");
 const { unzip } = await import("../../web/unzip.js");
 
@@ -67,6 +67,7 @@ async function make() {
       return factory(settings);
     },
   });
+  await unpacked(pyodide, batch);
   // They are linked already: import looks for the files, and would leave copies of them in the memory.
   for (const path of plan.libraries) pyodide.FS.writeFile(SITE_PACKAGES + path, new Uint8Array());
   // No more than that is given: paths of this machine must not stay in the memory.
