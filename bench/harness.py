@@ -219,6 +219,22 @@ def browser(executable: str, address: str) -> Iterator[BrowserContext]:
             context.close()
 
 
+def processes() -> Iterator[tuple[Path, str]]:
+    """The processes below this one: each one's folder in /proc, and its command. Linux only."""
+    parents: dict[int, int] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
+    for process in parents:
+        above = process
+        while above in parents and above != os.getpid():
+            above = parents[above]
+        folder = Path(f"/proc/{process}")
+        if above == os.getpid():
+            with contextlib.suppress(OSError):
+                yield folder, (folder / "cmdline").read_bytes().decode().replace("\0", " ")
+
+
 def machine() -> str:
     """The machine in one line, for the report."""
     model = platform.processor() or platform.machine()

@@ -10,8 +10,8 @@ of the browser's process that runs both (Linux only). Nothing leaves the machine
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import statistics
 import sys
 from collections.abc import Iterator, Sequence
@@ -163,24 +163,12 @@ def private() -> float:
     """MB of private memory of the renderer below this process that has most; NaN elsewhere."""
     if not Path("/proc/self/smaps_rollup").exists():
         return float("nan")
-    parents: dict[int, int] = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
     found = []
-    for process in parents:
-        above = process
-        while above in parents and above != os.getpid():
-            above = parents[above]
-        command = Path(f"/proc/{process}/cmdline")
-        try:
-            if above == os.getpid() and b"--type=renderer" in command.read_bytes():
-                rollup = (command.parent / "smaps_rollup").read_text().splitlines()
+    for process, command in harness.processes():
+        with contextlib.suppress(OSError):
+            if "--type=renderer" in command:
+                rollup = (process / "smaps_rollup").read_text().splitlines()
                 found.append(sum(int(x.split()[1]) for x in rollup if x.startswith("Private_")))
-        except OSError:
-            continue
     return max(found, default=0) * 1024 / 1e6
 
 
