@@ -1,5 +1,5 @@
-"""The pages around the lessons: the door, the page for missing addresses, the front page, and the
-texts about the course (how things are written, the teacher's sheet).
+"""The pages around the lessons: the door, the page for missing addresses, the front page, the texts
+about the course (how things are written, the teacher's sheet), and the page for those offline.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from app import text
+from app.site import offline
 from app.site.thumbnails import thumbnail
 from app.text import Document
 from app.ui.strings import LANGUAGES, strings
@@ -37,6 +38,7 @@ def write(site: Site) -> None:
     site.page("404.html", "missing.html", LANGUAGES[0], site.base, {"doors": doors})
     for language in LANGUAGES:
         _front(site, language)
+        _offline(site, language)
         for name, texts in site.about.items():
             _about(site, name, texts[language], language)
 
@@ -91,6 +93,30 @@ def _front(site: Site, language: str) -> None:
             "description": say("site.description"),
             "languages": site.languages("index.html", "../"),
             "cards": cards,
+        },
+    )
+
+
+def _offline(site: Site, language: str) -> None:
+    """It lists every page of the site; the service worker leaves those that are kept."""
+    root = "../"
+    first = [language, *(code for code in LANGUAGES if code != language)]
+    site.page(
+        offline.page(language),
+        "offline.html",
+        language,
+        root,
+        {
+            "languages": site.languages("offline.html", root),
+            "pages": [
+                {"code": code, "path": f"{code}/{path}", "title": title}
+                for code in first
+                for path, title in [
+                    ("", strings(code)("site.lessons")),
+                    *((f"{it.slug}/", it.texts[code].meta["title"]) for it in site.lessons),
+                    *((f"{name}/", it[code].meta["title"]) for name, it in site.about.items()),
+                ]
+            ],
         },
     )
 

@@ -10,12 +10,18 @@ from pathlib import Path
 from app.site import packing
 from app.site.kept import digest, file_digest
 from app.site.scripts import WEB
+from app.ui.strings import LANGUAGES
 
 NAME = "offline.js"  # at the top of the site: there it may serve all pages
 
 
+def page(language: str) -> str:
+    """Where the page is that it answers with when one is asked for offline that is not kept."""
+    return f"{language}/offline.html"
+
+
 def write(site: Path, assets: str, runtime: str, documents: str) -> None:
-    """Write it for the finished folders `assets`, `runtime` and `documents` below `site`."""
+    """Write it for the finished pages and folders `assets`, `runtime`, `documents` below `site`."""
     source = (WEB / NAME).read_text(encoding="utf-8")
     files = {
         path.relative_to(site).as_posix(): _digest(path)
@@ -23,10 +29,12 @@ def write(site: Path, assets: str, runtime: str, documents: str) -> None:
         for path in sorted((site / folder).rglob("*"))
         if path.is_file()
     }
-    version = digest(source, json.dumps(files))
+    pages = {language: page(language) for language in LANGUAGES}
+    texts = [(site / path).read_text(encoding="utf-8") for path in pages.values()]
+    version = digest(source, json.dumps(files), *texts)
     about = {
         **{"version": version, "assets": assets, "runtime": runtime},
-        **{"packed": packing.PACKED, "files": files},
+        **{"packed": packing.PACKED, "files": files, "offline": pages},
     }
     text = f"const SITE = {json.dumps(about, separators=(',', ':'))};\n{source}"
     (site / NAME).write_text(text, encoding="utf-8", newline="\n")

@@ -3,7 +3,7 @@
 // app/site/offline.py writes SITE, what this build consists of, before it.
 
 (function () {
-  const { version, assets, runtime, packed, files } = SITE;
+  const { version, assets, runtime, packed, files, offline } = SITE;
   const home = new URL("./", location.href).href;
   const OURS = `normlab ${home} `; // other sites may share the origin, and with it the caches
   const worker = /** @type {any} */ (self); // as a service worker's it is unknown to the type checker
@@ -30,7 +30,8 @@
   async function install() {
     const kept = await Promise.all((await ofOurs()).map(async (name) => (await caches.open(name)).keys()));
     for (const path of Object.keys(files)) if (path.startsWith(assets)) await keepFile(path);
-    await keepAll(kept.flat().map(({ url }) => pathOf(url)));
+    const fronts = ["", ...Object.keys(offline).map((language) => `${language}/`)];
+    await keepAll([...Object.values(offline), ...fronts, ...kept.flat().map(({ url }) => pathOf(url))]);
   }
 
   async function activate() {
@@ -56,8 +57,26 @@
     } catch (fault) {
       const kept = await (await cache()).match(keyOf(path));
       if (kept) return kept;
+      const other = event.request.destination === "document" ? await instead(path) : undefined; // in a frame its host has its own
+      if (other) return other;
       throw fault;
     }
+  }
+
+  /**
+   * A page in the place of one that is not kept, in its language: it says so and leads to those that are.
+   * @param {string} path
+   */
+  async function instead(path) {
+    const kept = await cache();
+    const [first] = Object.values(offline);
+    const answer = await kept.match(home + (offline[path.split("/")[0]] ?? first));
+    if (answer === undefined) return undefined;
+    const there = new Set((await kept.keys()).map((/** @type {Request} */ { url }) => pathOf(url)));
+    const html = (await answer.text())
+      .replaceAll('"../', () => `"${home}`) // it stands at another address than its own
+      .replace(/<li data-page="([^"]*)">.*?<\/li>\n/gs, (item, page) => (there.has(page) ? item : ""));
+    return new Response(html, { status: 503, headers: answer.headers });
   }
 
   /** @param {string[]} paths */
@@ -98,8 +117,8 @@
     const python = /"runtime":"([^"]*)"/.exec(html)?.[1];
     if (!html.includes(`/${assets}`) && !html.includes(`"${assets}`)) return;
     if (python !== undefined && !python.endsWith(runtime)) return;
-    await (await cache()).put(keyOf(path), again(answer, html));
     await keepAll([...html.matchAll(/ data-document="([^"]*)"/g)].map((it) => pathOf(new URL(it[1], home + path).href)));
+    await (await cache()).put(keyOf(path), again(answer, html)); // when it is whole
   }
 
   /** Names of this site's caches: this build's and older ones'. */

@@ -10,7 +10,7 @@ await oneIsSeen();
 export let lesson = opened();
 
 const SOON = 2; // so many experiments of a page are in the window or near it when it is entered
-const QUIET = 5000; // milliseconds from live until the first figures are computed, too
+const LONG = 5000; // milliseconds from live after which the first figures need not be waited for
 /** Addresses of the pages that were shown. */
 const pages = [location.href];
 
@@ -34,7 +34,7 @@ if (able && document.documentElement.dataset.view !== "embed") {
     },
   });
   const script = new URL(lesson?.config.offline ?? "", document.baseURI); // the reader may have gone on by then
-  void client.live.then(({ used }) => setTimeout(() => keep(script, used), QUIET));
+  void client.live.then(({ used }) => keep(script, used));
 }
 // The page may be put away and brought back (its worker sleeps with it); what must not be lost is the address.
 addEventListener("pagehide", () => lesson?.address.flush());
@@ -56,9 +56,21 @@ async function keep(script, used) {
   try {
     const registration = await navigator.serviceWorker.register(script, { updateViaCache: "none" });
     if (registration.active) await registration.update(); // that of this very build shall hear of it
+    await firstAreComputed(); // megabytes are read for what follows
     const { installing, waiting, active } = registration;
     (installing ?? waiting ?? active)?.postMessage({ pages, used });
   } catch (fault) {
     console.info(`Nothing is kept for use offline: ${/** @type {Error} */ (fault).message}`);
   }
+}
+
+/** @returns {Promise<void>} */
+function firstAreComputed() {
+  return new Promise((resolve) => {
+    setTimeout(resolve, LONG);
+    addEventListener("normlab:state", () => {
+      const linked = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("section[data-hydration]"))];
+      if (linked.every(({ dataset }) => dataset.state !== "prerendered" && dataset.state !== "computing")) resolve();
+    });
+  });
 }

@@ -4,6 +4,7 @@ declare const SITE: {
   version: string; // of this build
   assets: string; // the folder of what every page needs
   runtime: string; // the folder of Python's files
+  offline: Record<string, string>; // language → the page that stands in for those that are not kept
   packed: string; // how the names of packed files end
   files: Record<string, string>; // path → SHA-256 (of what is packed in it), of everything in these folders and of what figures are painted from
 };

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from app.site import brotli, packing
+from app.ui.strings import LANGUAGES
 from tests.browser.driver import FEW, PATIENCE, Host, Lesson, Watch, missing, truncated
 
 KEPT = """async () => {
@@ -19,6 +20,16 @@ KEPT = """async () => {
   }
   return found;
 }"""
+
+REGISTERED = """addEventListener("DOMContentLoaded", () => {
+  const { serviceWorker } = navigator;
+  const register = serviceWorker.register.bind(serviceWorker);
+  serviceWorker.register = (...how) => {
+    const ready = document.querySelector("[data-state=ready]");
+    window.registered = [document.documentElement.dataset.runtime, ready !== null];
+    return register(...how);
+  };
+})"""
 
 
 @pytest.fixture
@@ -45,7 +56,9 @@ def of_a_copy(
 def visited(of_a_copy: Callable[..., Lesson]) -> Lesson:
     """A lesson below a folder of its host, live, with a service worker that has kept it. The reader
     came to it from another one while Python was starting."""
-    lesson = of_a_copy("/courses/norm/").open(slug="signal")
+    lesson = of_a_copy("/courses/norm/")
+    lesson.page.add_init_script(REGISTERED)
+    lesson.open(slug="signal")
     lesson.page.locator("a[rel=prev]").click()
     lesson.ready()
     within_patience(lesson, "navigator.serviceWorker.ready")
@@ -118,6 +131,35 @@ def test_a_visited_lesson_is_live_without_a_line_and_says_nothing_of_its_reader(
     visited.painted()
     visited.until(runtime="failed")
     assert set(visited.host.asked) <= {"offline.js"}  # which the browser asks for by itself
+
+
+def test_a_page_that_was_never_visited_says_so_without_a_line_and_leads_to_what_is_kept(
+    visited: Lesson,
+) -> None:
+    page, home = visited.page, visited.host.address
+    # As soon as Python is there, and not before: many leave early.
+    assert page.evaluate("registered") == ["live", False]
+    kept_at_last(visited, "/zh-Hant/")
+    page.context.set_offline(True)
+    visited.watch.allowed = ("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "503")
+    page.locator("a[rel=next]").click()  # back in signal, by travelling
+    expect(page.locator("html")).to_have_attribute("data-lesson", "signal")
+    page.locator("a[rel=next]").click()
+    page.wait_for_url(f"{home}en/attenuation/index.html")
+    expect(page.locator("h1")).to_have_text("This page needs the network")
+    links = page.locator("main li a")
+    paths = [str(it.get_attribute("href")).removeprefix(home) for it in links.all()]
+    lessons = ["en/warmup/index.html", "en/signal/index.html"]
+    fronts = [f"{language}/index.html" for language in LANGUAGES]
+    assert paths == [fronts[0], *lessons, *fronts[1:]]
+    page.goto(f"{home}zh-Hans/depth/?depth=3")
+    expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
+    expect(page.locator("h1")).to_have_text("这一页需要网络")
+    page.locator(f'main a[href="{home}en/warmup/index.html"]').click()
+    visited.ready()
+    page.context.set_offline(False)
+    page.goto(f"{home}zh-Hans/depth/")
+    expect(page.locator("html")).to_have_attribute("data-lesson", "depth")
 
 
 def test_a_new_deploy_shows_at_the_next_load_and_replaces_what_is_kept(visited: Lesson) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.site import offline, packing
+from app.ui.strings import LANGUAGES
 
 
 def written(site: Path) -> dict[str, Any]:
@@ -28,10 +29,17 @@ def test_it_knows_every_file_by_its_hash_and_another_build_by_its_version(tmp_pa
         packed = packing.gzip(content) if path.endswith(packing.PACKED) else content
         (tmp_path / path).write_bytes(packed)
     (tmp_path / "index.html").write_text("a page is asked for anew each time")
+    for language in LANGUAGES:
+        (tmp_path / language).mkdir()
+        (tmp_path / offline.page(language)).write_text("but for this one")
     first = written(tmp_path)
     assert (first["assets"], first["runtime"]) == ("assets/aa/", "runtime/bb/")
     # Of a packed file that of its content: a host's own compression may leave it packed otherwise.
     assert first["files"] == {path: hashlib.sha256(path.encode()).hexdigest() for path in paths}
     assert written(tmp_path) == first
-    (tmp_path / "assets/aa/page.js").write_text("other")
-    assert written(tmp_path)["version"] != first["version"]
+    assert first["offline"] == {language: f"{language}/offline.html" for language in LANGUAGES}
+    versions = [first["version"]]
+    for path in ("assets/aa/page.js", offline.page("zh-Hant")):
+        (tmp_path / path).write_text("other")
+        versions.append(written(tmp_path)["version"])
+    assert len(set(versions)) == 3

@@ -128,7 +128,7 @@ def test_every_page_of_the_contract_is_there(site: Path) -> None:
     names = {page.path.relative_to(site).as_posix() for page in every_page(site)}
     expected = {"index.html", "404.html"}
     for language in LANGUAGES:
-        expected.add(f"{language}/index.html")
+        expected |= {f"{language}/index.html", f"{language}/offline.html"}
         for path in LESSONS.glob("*/lesson.py"):
             expected.add(f"{language}/{path.parent.name}/index.html")
             if "::experiment" in (path.parent / "en.md").read_text(encoding="utf-8"):
