@@ -43,7 +43,7 @@ export async function boot({ runtime, files, fresh }, report, free) {
   /** @type {Stage} */
   let stage = "download";
   /** @type {Stage} */
-  let next = "start";
+  let afterwards = "start";
   let arrived = () => {};
   let pace = () => {};
   const downloads = new Downloads(runtime, {
@@ -52,7 +52,7 @@ export async function boot({ runtime, files, fresh }, report, free) {
     report: (loaded, begun) => {
       const total = Math.max(begun, least);
       if (stage === "download" && loaded >= total) {
-        stage = next;
+        stage = afterwards;
         arrived(); // patience begins: not before, for a slow line may well take minutes
       }
       pace();
@@ -128,8 +128,8 @@ export async function boot({ runtime, files, fresh }, report, free) {
       const pyodide = await started(interpreter, batch);
       arrived = () => {};
       patience.end();
-      next = "import";
-      if (stage === "start") enter(next);
+      afterwards = "import";
+      if (stage === "start") enter("import");
       return live(pyodide, await imported(pyodide, batch), "plain");
     };
     try {

@@ -171,6 +171,7 @@ export class Batch {
       flush: () => {
         clearTimeout(clock);
         if (arrived !== file.bytes && arrived !== file.loose) throw this.#failure(file, `has ${arrived} bytes instead of ${file.bytes}`);
+        next();
         this.count(file.bytes - counted); // a host may have put brotli around the pack as it is, too
       },
     });

@@ -23,7 +23,7 @@ export const PLAIN = [STDLIB, ...Object.keys(ARCHIVES)];
  */
 export function started(interpreter, batch, { options, answers, around } = {}) {
   return interpreter.start({
-    options: { ...options },
+    options: options ?? {},
     answers: { "/python_stdlib.zip": () => batch.response(STDLIB), ...answers },
     around,
   });
