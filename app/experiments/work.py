@@ -12,7 +12,7 @@ from app.probes.result import Result
 
 State = Mapping[str, Any]
 
-_SLICE = 0.008  # seconds; probes pause more often than that, so a newer value is soon heard
+_SLICE = 0.005  # seconds; probes pause more often than that, so a newer value is soon heard
 _KEPT = 8  # finished answers that are held for a reader who comes back to a value
 
 
