@@ -43,6 +43,7 @@
 
   /** Sections are painted this long before they scroll into view. */
   const NEAR = "800px 0px";
+  const PLACES = '[data-slot^="control:"], [data-slot^="button:"]';
   /** Milliseconds of painting after which the page may do something else. */
   const SLICE = 50;
 
@@ -130,8 +131,25 @@
       }
     }
     for (const section of document.querySelectorAll("section[data-experiment]")) {
-      if (!paintings.has(section)) near.observe(section);
+      if (paintings.has(section)) continue;
+      near.observe(section);
+      holdPlaces(section);
     }
+  }
+
+  /** The keyboard may be quicker than the painting: it finds the places of the controls then. @param {Element} section */
+  function holdPlaces(section) {
+    for (const slot of section.querySelectorAll(PLACES)) {
+      const label = slot.closest("[data-control]")?.querySelector("label") ?? slot;
+      slot.setAttribute("tabindex", "0");
+      slot.setAttribute("role", "group");
+      slot.setAttribute("aria-label", label.textContent?.trim() ?? "");
+    }
+  }
+
+  /** @param {Element} slot */
+  function freePlace(slot) {
+    for (const name of ["tabindex", "role", "aria-label"]) slot.removeAttribute(name);
   }
 
   /** Have documents come that will be asked for soon, and no others any more. @param {string[]} addresses */
@@ -178,6 +196,7 @@
       painting.catch((error) => {
         paintings.delete(section); // who asks again has it tried again
         section.dataset.painted = "failed";
+        section.querySelectorAll(PLACES).forEach(freePlace);
         console.error(`"${section.dataset.experiment}" could not be painted:`, error);
       });
     }
@@ -366,6 +385,10 @@
       }
       for (const name of this.controls.keys()) delete this.picked[name];
       this.apply(this.unheard); // a button of the board was quicker than its control
+      const place = /** @type {HTMLElement | null} */ (this.section.querySelector(`:is(${PLACES}):focus`));
+      const [kind, name = ""] = place?.dataset.slot?.split(":") ?? [];
+      (kind === "button" ? this.buttons : this.controls).get(name)?.focus();
+      this.section.querySelectorAll(PLACES).forEach(freePlace);
     }
 
     /** A part of the document, as it is stored, painted in its slot. @param {{id: string}} root @param {HTMLElement} slot */
@@ -661,9 +684,9 @@
     return manager.roots.find((/** @type {any} */ view) => view.model.id === id);
   }
 
-  /** No module has come or will (shell.js says why), and so no Python. */
+  /** No module will come, and so no Python: a file gets none, and of one that is missing shell.js has heard. */
   function isAlone() {
-    return document.documentElement.dataset.alone !== undefined;
+    return location.protocol === "file:" || document.documentElement.dataset.alone !== undefined;
   }
 
   /** @param {string} key */

@@ -141,3 +141,22 @@ def test_a_site_below_another_path_becomes_live(
     lesson = Lesson(new_context(host.address).new_page(), host, watch)
     lesson.open(FEW).ready()
     assert lesson.data("hydration") == "linked"
+
+
+def test_a_keyboard_that_is_quicker_than_the_painting_finds_the_controls(lesson: Lesson) -> None:
+    (file,) = (lesson.host.site / "documents" / "en").glob("merging.*.js")
+    held = lesson.host.hold(file.name)
+    lesson.name = "merging"
+    page = lesson.open(slug="depth").page
+    place = lesson.section.locator("[data-slot]").first
+    lesson.section.locator(".asks").evaluate("it => { it.tabIndex = -1; it.focus(); }")
+    page.keyboard.press("Tab")
+    expect(place).to_be_focused()
+    assert lesson.data("painted") is None
+    expect(place).to_have_accessible_name("What to do")
+    held.set()
+    lesson.until(painted="done")
+    assert place.evaluate(
+        "(it) => it !== document.activeElement && it.contains(document.activeElement)"
+    )
+    assert lesson.section.locator("[data-slot][tabindex]").count() == 0
