@@ -1,6 +1,7 @@
 """The site's pages: lesson text, prerendered experiments and templates → plain HTML files.
 
-    index.html, 404.html, <language>/index.html, <language>/notation/index.html …   (fronts.py)
+    index.html, 404.html, <language>/index.html, <language>/offline.html,
+    <language>/notation/index.html …      (fronts.py)
     <language>/<slug>/index.html          a lesson
     <language>/<slug>/embed/index.html    the lesson's experiments alone, for frames in other pages
     documents/<language>/<name>.<hash>.js what an experiment's figures and controls are painted from
