@@ -357,6 +357,13 @@ export class Experiment {
 
 /** @param {HTMLElement} part @param {string} html @param {string} room  a height that it keeps */
 function fillIn(part, html, room) {
-  part.innerHTML = html;
+  const next = document.createElement("template");
+  next.innerHTML = html;
+  if (next.innerHTML !== part.innerHTML) {
+    const stops = () => [.../** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("a, button, summary, [tabindex]"))];
+    const held = stops().indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    part.replaceChildren(next.content);
+    stops()[held]?.focus({ preventScroll: true }); // the keyboard stays where it was
+  }
   part.style.minHeight = room;
 }

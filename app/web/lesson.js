@@ -3,6 +3,7 @@
 
 import { Address } from "./address.js";
 import { Experiment } from "./experiment.js";
+import { isWhole } from "./python.js";
 import { Status } from "./status.js";
 import { Toolbar } from "./toolbar.js";
 
@@ -43,6 +44,7 @@ export class Lesson {
     this.#openWhenNear();
     if (!able || !isWhole()) return this.#enter("failed"); // shell.js has said why
     this.#enter("loading");
+    document.addEventListener("normlab:missing", this.#giveUp);
     this.client.listen({
       progress: (progress) => this.status.progress(progress),
       live: (live) => {
@@ -67,11 +69,18 @@ export class Lesson {
 
   /** The page is left: nothing of it is computed or heard any more. */
   close() {
+    document.removeEventListener("normlab:missing", this.#giveUp);
     this.client.listen(null);
     this.#near?.disconnect();
     this.address.close();
     for (const experiment of this.experiments) experiment.close();
   }
+
+  /** A part of the page has not come: Python may well be live, but for nothing. */
+  #giveUp = () => {
+    this.client.listen(null);
+    this.#enter("failed");
+  };
 
   /** @param {HTMLElement} section */
   #experiment(section) {
@@ -120,14 +129,6 @@ export class Lesson {
     } catch (fault) {
       console.error(fault); // it could not be painted; the others can
       experiment.unpainted();
-      if (isWhole()) return;
-      this.client.listen(null); // Python may well be live, but for nothing
-      this.#enter("failed");
     }
   }
-}
-
-/** Whether all scripts of the page have come, as far as shell.js has heard. */
-function isWhole() {
-  return document.documentElement.dataset.missing === undefined;
 }

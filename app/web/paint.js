@@ -84,6 +84,8 @@
     { rootMargin: NEAR },
   );
 
+  // A file gets no modules, and so no Python, ever: nothing that needs one is offered.
+  if (location.protocol === "file:") document.documentElement.dataset.alone = "";
   page.normlab = { paint, scan, ahead, stock, first };
   scan();
   if (asksForNothing()) paintFirst();
@@ -219,10 +221,7 @@
   }
 
   function loadWidgets() {
-    widgets ??= Promise.all(late.map((address) => load(address).catch((fault) => {
-      document.dispatchEvent(new CustomEvent("normlab:missing", { detail: address }));
-      throw fault;
-    })));
+    widgets ??= Promise.all(late.map((address) => load(address)));
     widgets.catch(() => (widgets = null));
     return widgets;
   }
@@ -273,7 +272,7 @@
       script.src = address;
       script.async = async;
       script.onload = () => resolve(script);
-      script.onerror = () => reject(new Error(`${address} could not be loaded.`));
+      script.onerror = () => reject(new Error(`${address} could not be loaded.`, { cause: address }));
       document.head.append(script);
     });
   }
@@ -293,7 +292,7 @@
     const stored = /** @type {Stored} */ ({ ...JSON.parse(script?.textContent ?? ""), document });
     const painted = new PaintedSection(section);
     try {
-      await painted.embed(stored, seen);
+      await painted.embed(stored, () => (begun ? nextTask() : seen()));
     } catch (error) {
       painted.dispose();
       throw error;
@@ -361,7 +360,7 @@
       /** Before the next part, when the page has been busy for long, or nobody has seen a figure on it yet. */
       const pause = async () => {
         if (begun ? performance.now() - since < SLICE : !shows) return;
-        await (begun ? nextTask() : between());
+        await between();
         begun = true;
         since = performance.now();
       };
@@ -373,22 +372,28 @@
         shows = true;
       }
       await pause();
-      await loadWidgets();
+      await loadWidgets().catch((fault) => {
+        this.section.ownerDocument.dispatchEvent(new CustomEvent("normlab:missing", { detail: fault.cause }));
+        throw fault;
+      });
       for (const root of controls) {
         await pause();
         if (!this.section.isConnected) return;
         inFull(root.attributes.stylesheets);
-        const view = await this.add(root, this.slot(slots.get(root.id) ?? ""));
+        const slot = this.slot(slots.get(root.id) ?? "");
+        const view = await this.add(root, slot);
         const control = /** @type {PageControl | null} */ (page.normlabControl(view));
         if (control !== null) this.wire(control);
+        const hadKeyboard = slot.matches(":focus");
+        freePlace(slot);
+        if (hadKeyboard) {
+          slot.blur();
+          this.keepFocus(slots.get(root.id));
+        }
         shows = true;
       }
       for (const name of this.controls.keys()) delete this.picked[name];
       this.apply(this.unheard); // a button of the board was quicker than its control
-      const place = /** @type {HTMLElement | null} */ (this.section.querySelector(`:is(${PLACES}):focus`));
-      const [kind, name = ""] = place?.dataset.slot?.split(":") ?? [];
-      (kind === "button" ? this.buttons : this.controls).get(name)?.focus();
-      this.section.querySelectorAll(PLACES).forEach(freePlace);
     }
 
     /** A part of the document, as it is stored, painted in its slot. @param {{id: string}} root @param {HTMLElement} slot */
@@ -684,9 +689,9 @@
     return manager.roots.find((/** @type {any} */ view) => view.model.id === id);
   }
 
-  /** No module will come, and so no Python: a file gets none, and of one that is missing shell.js has heard. */
+  /** No module will come, and so no Python; of one that is missing shell.js has heard. */
   function isAlone() {
-    return location.protocol === "file:" || document.documentElement.dataset.alone !== undefined;
+    return document.documentElement.dataset.alone !== undefined;
   }
 
   /** @param {string} key */
@@ -711,27 +716,37 @@
    */
   function followPrinting() {
     const { dataset } = document.documentElement;
-    const slots = () => /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-slot^="figure:"]'));
-    addEventListener("beforeprint", () => {
-      dataset.printing = dataset.paper = "";
-      for (const slot of slots()) if (slot.childElementCount === 0) slot.textContent = pageText("unprinted");
-      fitPaper();
-      hurry();
-      for (const section of document.querySelectorAll("section[data-experiment]")) {
-        paintSection(/** @type {HTMLElement} */ (section)).catch(() => {});
-      }
-      void turn.then(fitPaper);
-    });
-    addEventListener("afterprint", () => {
+    /** @returns {NodeListOf<HTMLElement>} */
+    const sections = () => document.querySelectorAll("section[data-experiment]:not([data-painted=failed])");
+    const slots = () =>
+      [...sections()].flatMap((it) => [.../** @type {NodeListOf<HTMLElement>} */ (it.querySelectorAll('[data-slot^="figure:"]'))]);
+    const screen = () => {
+      if (dataset.paper === undefined) return;
       delete dataset.printing;
       delete dataset.paper;
       for (const slot of slots()) if (slot.childElementCount === 0) slot.textContent = "";
       hurried = new Promise((resolve) => (hurry = resolve));
-      repaint();
+      fit();
+    };
+    addEventListener("beforeprint", () => {
+      dataset.printing = dataset.paper = "";
+      for (const slot of slots()) if (slot.childElementCount === 0) slot.textContent = pageText("unprinted");
+      fit();
+      hurry();
+      // What is here first: one that is still to come holds up those behind it.
+      const here = [...stocked.keys()];
+      const isHere = (/** @type {Element} */ section) => here.includes(addressOf(/** @type {HTMLElement} */ (section)));
+      for (const section of [...sections()].sort((one, other) => Number(isHere(other)) - Number(isHere(one)))) {
+        paintSection(section).catch(() => {});
+      }
+      void turn.then(fit);
     });
+    addEventListener("afterprint", screen);
+    matchMedia("print").addEventListener("change", ({ matches }) => matches || screen()); // should the former not come
   }
 
-  function fitPaper() {
+  /** Figures take their places anew, now. */
+  function fit() {
     for (const manager of managers) for (const view of manager.roots) view.after_resize?.();
     repaint(true);
   }

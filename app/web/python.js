@@ -67,7 +67,7 @@ export async function oneIsSeen() {
 }
 
 /** Whether no script of the page has failed to come; shell.js tells. */
-function isWhole() {
+export function isWhole() {
   return document.documentElement.dataset.missing === undefined;
 }
 

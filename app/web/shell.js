@@ -3,11 +3,14 @@
 // purpose: it must run from file:// and in browsers that are too old for everything else.
 
 (function () {
+  var AGAIN = 5000; // milliseconds that a file may take to come again before the page is loaded all the same
   var root = document.documentElement;
+  var script = document.currentScript;
+  /** Where the site's scripts lie: a host may have put others into the page, and a filter may stop them. */
+  var ours = script instanceof HTMLScriptElement ? script.src.slice(0, script.src.lastIndexOf("/") + 1) : "";
   root.dataset.scripted = "";
   var newEnough = isNewEnough();
   if (!newEnough) root.dataset.tooOld = "";
-  if (location.protocol === "file:") root.dataset.alone = ""; // no module will come: nothing that needs one is offered
   var scheme = takeScheme();
   if (scheme) root.dataset.theme = scheme;
 
@@ -25,7 +28,7 @@
     sayHowItStands();
   });
   addEventListener("error", hearOfScripts, true);
-  // Of what it loads later, and tried again, paint.js says itself that it did not come.
+  // Of what it loads later paint.js says itself that it did not come, once a figure's controls needed it.
   document.addEventListener("normlab:missing", function (event) {
     miss(/** @type {CustomEvent<string>} */ (event).detail);
   });
@@ -135,7 +138,7 @@
     /** @type {NodeListOf<HTMLScriptElement>} */
     var scripts = document.querySelectorAll("script[defer], script[type=module]");
     scripts.forEach(function (script) {
-      if (script !== event.target && script.src !== broken) return;
+      if (script.src.indexOf(ours) !== 0 || (script !== event.target && script.src !== broken)) return;
       if (script.type === "module") {
         if (location.protocol === "file:") return; // there none ever comes
         root.dataset.alone = "";
@@ -146,7 +149,8 @@
 
   /** The page is not whole: whoever else would write how it stands leaves that to this. */
   function miss(/** @type {string} */ address) {
-    if (!root.dataset.missing) root.dataset.missing = address;
+    if (root.dataset.missing) return;
+    root.dataset.missing = address;
     sayHowItStands();
   }
 
@@ -158,6 +162,8 @@
     button.textContent = status.dataset.again || "";
     button.addEventListener("click", function () {
       function again() { location.reload(); }
+      button.disabled = true;
+      setTimeout(again, AGAIN);
       fetch(address, { cache: "reload" }).then(again, again); // past what the browser has kept of it
     });
     status.appendChild(button);

@@ -30,6 +30,10 @@ def test_a_thread_belongs_to_a_part(command: str, thread: str, part: str) -> Non
     assert processor.part_of(command, thread) == part
 
 
+def of(process: int) -> dict[tuple[str, str], float]:
+    return {key: ms for key, ms in processor.spent().items() if f"/{process}/task/" in key[1]}
+
+
 def test_what_a_process_below_this_one_spends_is_counted() -> None:
     busy = "import sys; sys.stdin.readline(); sum(range(3_000_000)); print(1, flush=True); input()"
     with subprocess.Popen(
@@ -38,11 +42,12 @@ def test_what_a_process_below_this_one_spends_is_counted() -> None:
         assert child.stdin is not None
         assert child.stdout is not None
         assert any(busy in command for _, command in harness.processes())
-        before = processor.spent()
+        before = of(child.pid)
         child.stdin.write("\n")
         child.stdin.flush()
         child.stdout.readline()
-        spent = processor.since(before)
+        after = of(child.pid)
         child.communicate("\n")
-    assert spent["bench"] > 5
-    assert spent["page"] == spent["python"] == 0
+    assert after.keys() == before.keys() != set()
+    assert {part for part, _ in after} == {"bench"}
+    assert sum(after.values()) - sum(before.values()) > 5

@@ -106,6 +106,19 @@ def test_without_a_script_of_its_own_the_page_says_so_and_can_be_loaded_again(
     assert lesson.host.asked.count("python.gz.bin") == 1  # before, it could only have run in vain
 
 
+def test_what_a_host_has_put_into_the_page_and_a_filter_stops_is_nobodys_loss(
+    lesson: Lesson,
+) -> None:
+    foreign = (
+        b'<img src="../../none.png" alt=""><script defer src="../../beacon.js"></script></body>'
+    )
+    lesson.host.faults["index.html"] = lambda page: page.replace(b"</body>", foreign)
+    lesson.watch.allowed = ("404",)
+    lesson.open(FEW).ready()
+    assert lesson.host.asked.count("404.html") == 2
+    expect(lesson.page.locator("#status")).to_contain_text("Live")
+
+
 def test_a_worker_that_dies_gives_a_message_and_a_retry_keeps_the_readers_values(
     lesson: Lesson,
 ) -> None:

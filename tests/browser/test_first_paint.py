@@ -54,6 +54,17 @@ def test_every_figure_is_painted_once(lesson: Lesson) -> None:
     assert len(lesson.page.evaluate("paintings")) == figures
 
 
+def test_the_keyboard_stays_where_it_is_when_python_writes_its_words(lesson: Lesson) -> None:
+    held = lesson.host.hold("python.gz.bin")
+    lesson.name = "block"
+    lesson.open().painted()
+    link = lesson.section.locator("table a:visible").nth(2)
+    link.focus()
+    held.set()
+    lesson.ready()
+    expect(link).to_be_focused()
+
+
 def test_the_status_line_names_stage_and_bytes(lesson: Lesson) -> None:
     held = lesson.host.hold("snapshot.gz.bin")
     lesson.open()
@@ -160,3 +171,15 @@ def test_a_keyboard_that_is_quicker_than_the_painting_finds_the_controls(lesson:
         "(it) => it !== document.activeElement && it.contains(document.activeElement)"
     )
     assert lesson.section.locator("[data-slot][tabindex]").count() == 0
+
+
+def test_the_keyboard_at_the_place_of_a_button_that_is_off_goes_to_one_that_is_on(
+    lesson: Lesson,
+) -> None:
+    (file,) = (lesson.host.site / "documents" / "en").glob("sensitivity.*.js")
+    held = lesson.host.hold(file.name)
+    lesson.open()
+    lesson.section.locator('[data-slot="button:stop"]').focus()
+    held.set()
+    lesson.until(painted="done")
+    expect(lesson.button("perturb")).to_be_focused()

@@ -118,7 +118,10 @@ def test_while_a_page_that_was_entered_paints_python_computes_nothing(lesson: Le
     }""")
     lesson.button("perturb").click()
     lesson.until(state="computing")
-    page.wait_for_timeout(1500)
+    (python,) = page.workers
+    python.evaluate(  # many turns, in each of which it would compute
+        "async () => { for (let i = 0; i < 300; i++) await new Promise((on) => setTimeout(on)); }"
+    )
     assert set(page.evaluate("done")) == {0}
     page.evaluate("python.postMessage({ type: 'hold', milliseconds: 0 })")
     lesson.until(state="ready")
@@ -129,6 +132,7 @@ def test_while_a_page_that_was_entered_paints_python_computes_nothing(lesson: Le
     on(page, "signal")
     lesson.name = "norms"
     lesson.ready()
+    page.wait_for_function("() => holds.length === 2")
     held, free = page.evaluate("holds")
     assert held > free == 0
 
