@@ -98,7 +98,8 @@ def _front(site: Site, language: str) -> None:
 
 
 def _offline(site: Site, language: str) -> None:
-    """It lists every page of the site; the service worker leaves those that are kept."""
+    """It lists every page of the site; the service worker leaves those that are kept, and has the
+    languages lead to the page that was wanted."""
     root = "../"
     first = [language, *(code for code in LANGUAGES if code != language)]
     site.page(
@@ -107,7 +108,7 @@ def _offline(site: Site, language: str) -> None:
         language,
         root,
         {
-            "languages": site.languages("offline.html", root),
+            "languages": site.languages("index.html", root),
             "pages": [
                 {"code": code, "path": f"{code}/{path}", "title": title}
                 for code in first

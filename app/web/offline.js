@@ -44,36 +44,46 @@
   async function file({ request }, path) {
     const again = request.cache === "reload" || request.cache === "no-store"; // something was wrong with it
     const kept = again ? undefined : await (await cache()).match(home + path);
-    if (kept === undefined && request.cache === "only-if-cached") return new Response(null, { status: 504 }); // as HTTP has it
-    return kept ?? fetch(request);
+    if (kept) return kept;
+    return request.cache === "only-if-cached" ? new Response(null, { status: 504 }) : fetch(request); // as HTTP has it
   }
 
   /** A page is asked for anew each time: a new one shows at once. @param {any} event @param {string} path */
   async function page(event, path) {
     try {
       const answer = (await event.preloadResponse) ?? (await fetch(event.request));
-      event.waitUntil(keepPage(path, answer.clone()));
+      event.waitUntil(tried(path, keepPage(path, answer.clone())));
       return answer;
     } catch (fault) {
-      const kept = await (await cache()).match(keyOf(path));
+      const own = Object.values(offline).includes(path); // as it was built it lists pages that may not be kept
+      const kept = own ? undefined : await (await cache()).match(keyOf(path));
       if (kept) return kept;
-      const other = event.request.destination === "document" ? await instead(path) : undefined; // in a frame its host has its own
+      const whole = event.request.destination === "document"; // and no frame, whose host has words of its own
+      const other = whole ? await instead(path) : undefined;
       if (other) return other;
       throw fault;
     }
   }
 
   /**
-   * A page in the place of one that is not kept, in its language: it says so and leads to those that are.
+   * A page in the place of one that is not kept, in its language: it says so and leads to those that are,
+   * and to the wanted one in the other languages.
    * @param {string} path
    */
   async function instead(path) {
     const kept = await cache();
     const [first] = Object.values(offline);
-    const answer = await kept.match(home + (offline[path.split("/")[0]] ?? first));
+    const [language] = path.split("/");
+    const answer = await kept.match(home + (offline[language] ?? first));
     if (answer === undefined) return undefined;
     const there = new Set((await kept.keys()).map((/** @type {Request} */ { url }) => pathOf(url)));
-    const html = (await answer.text())
+    const built = await answer.text();
+    const wanted = pathOf(keyOf(path)).slice(language.length);
+    const html = built
+      .replace(/<meta http-equiv="refresh".*?>\n/s, "") // with a line it only leads on
+      .replace(/"\.\.\/([^/"]*)\/index\.html" hreflang/g, (link, other) =>
+        built.includes(` data-page="${other}${wanted}"`) ? `"../${other}${wanted}index.html" hreflang` : link,
+      )
       .replaceAll('"../', () => `"${home}`) // it stands at another address than its own
       .replace(/<li data-page="([^"]*)">.*?<\/li>\n/gs, (item, page) => (there.has(page) ? item : ""));
     return new Response(html, { status: 503, headers: answer.headers });
@@ -81,14 +91,18 @@
 
   /** @param {string[]} paths */
   async function keepAll(paths) {
-    for (const path of paths) {
-      try {
-        if (Object.hasOwn(files, path)) await keepFile(path);
-        else if (isPage(path)) await keepPage(path, await fetch(home + path, { cache: "no-cache" })); // not an older build's
-      } catch (fault) {
-        console.info(`${path} is not kept: ${/** @type {Error} */ (fault).message}`);
-      }
-    }
+    for (const path of paths) await tried(path, keep(path));
+  }
+
+  /** What cannot be kept is missing offline, nothing else is. @param {string} path @param {Promise<void>} keeping */
+  function tried(path, keeping) {
+    return keeping.catch((fault) => console.info(`${path} is not kept: ${fault.message}`));
+  }
+
+  /** @param {string} path */
+  async function keep(path) {
+    if (Object.hasOwn(files, path)) await keepFile(path);
+    else if (isPage(path)) await keepPage(path, await fetch(home + path, { cache: "no-cache" })); // no older build's
   }
 
   /** Only whole files are kept, whatever a proxy or a bad line makes of them. @param {string} path */
@@ -110,15 +124,20 @@
     throw new Error(`${path} is not what this build consists of`);
   }
 
-  /** A login's page, an error's, or one of another build is none of ours. @param {string} path @param {Response} answer */
+  /**
+   * With what it is painted from, or not at all. A login's page, an error's, or one of another build is none of ours.
+   * @param {string} path @param {Response} answer
+   */
   async function keepPage(path, answer) {
     if (!answer.ok || answer.redirected || answer.type !== "basic") return;
     const html = await answer.text();
     const python = /"runtime":"([^"]*)"/.exec(html)?.[1];
     if (!html.includes(`/${assets}`) && !html.includes(`"${assets}`)) return;
     if (python !== undefined && !python.endsWith(runtime)) return;
-    await keepAll([...html.matchAll(/ data-document="([^"]*)"/g)].map((it) => pathOf(new URL(it[1], home + path).href)));
-    await (await cache()).put(keyOf(path), again(answer, html)); // when it is whole
+    for (const [, address] of html.matchAll(/ data-document="([^"]*)"/g)) {
+      await keepFile(pathOf(new URL(address, home + path).href));
+    }
+    await (await cache()).put(keyOf(path), again(answer, html));
   }
 
   /** Names of this site's caches: this build's and older ones'. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -59,6 +60,9 @@ def visited(of_a_copy: Callable[..., Lesson]) -> Lesson:
     lesson = of_a_copy("/courses/norm/")
     lesson.page.add_init_script(REGISTERED)
     lesson.open(slug="signal")
+    # Before the page's scripts are there, a click would be an ordinary load.
+    entered = lesson.page.locator("html:not([data-runtime=static]) section[data-painted=done]")
+    expect(entered.first).to_be_attached(timeout=PATIENCE)
     lesson.page.locator("a[rel=prev]").click()
     lesson.ready()
     within_patience(lesson, "navigator.serviceWorker.ready")
@@ -93,6 +97,14 @@ def kept_at_last(lesson: Lesson, end: str) -> list[str]:
             }}""",
             end,
         )
+    )
+
+
+def tell(lesson: Lesson, *paths: str) -> None:
+    """Have the worker keep these pages, one after the other, as it does once Python is live."""
+    lesson.page.evaluate(
+        "(pages) => navigator.serviceWorker.controller.postMessage({ pages, used: [] })",
+        [lesson.host.address + path for path in paths],
     )
 
 
@@ -162,6 +174,35 @@ def test_a_page_that_was_never_visited_says_so_without_a_line_and_leads_to_what_
     expect(page.locator("html")).to_have_attribute("data-lesson", "depth")
 
 
+def test_in_another_language_the_wanted_page_is_still_the_one_that_is_wanted(
+    visited: Lesson,
+) -> None:
+    page, home = visited.page, visited.host.address
+    kept_at_last(visited, "/zh-Hant/")
+    page.context.set_offline(True)
+    visited.watch.allowed = ("ERR_INTERNET_DISCONNECTED", "503")
+    page.goto(f"{home}en/notation/?depth=3")
+    page.locator("nav a[hreflang=zh-Hans]").click()
+    page.wait_for_url(f"{home}zh-Hans/notation/index.html?depth=3")
+    expect(page.locator("h1")).to_have_text("这一页需要网络")
+    links = page.locator("main li a")
+    expect(links).to_have_count(len(LANGUAGES) + 2)  # the fronts, and the visited lessons
+    page.goto(f"{home}en/offline.html")  # its own address leads to no page but the fronts
+    expect(page.locator("h1")).to_have_text("This page needs the network")
+    expect(links).to_have_count(len(LANGUAGES) + 2)
+    fronts = [f"{home}{language}/index.html" for language in LANGUAGES]
+    found = page.locator("nav.languages a").all()
+    assert [it.get_attribute("href") for it in found] == fronts
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("这一页需要网络")
+    page.context.set_offline(False)
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
+    expect(page.locator("h1")).to_have_text("记号")
+    page.goto(f"{home}en/offline.html")  # nobody who is sent this is offline
+    page.wait_for_url(f"{home}en/index.html")
+
+
 def test_a_new_deploy_shows_at_the_next_load_and_replaces_what_is_kept(visited: Lesson) -> None:
     page, site = visited.page, visited.host.site
     (before,) = page.evaluate("caches.keys()")
@@ -203,7 +244,17 @@ def test_a_new_deploy_shows_at_the_next_load_and_replaces_what_is_kept(visited: 
 
 def test_only_whole_pages_and_files_of_this_build_are_kept(visited: Lesson) -> None:
     page, host = visited.page, visited.host
-    kept = set(page.evaluate(KEPT))
+    visited.watch.allowed = ("404",)
+    html = (host.site / "en" / "attenuation" / "index.html").read_text(encoding="utf-8")
+    document = re.findall(r'data-document="[^"]*/([^"/]*)"', html)[-1]
+    host.faults[document] = missing
+    tell(visited, "en/attenuation/", "en/notation/")
+    first = kept_at_last(visited, "/en/notation/")
+    assert not any(path.endswith("/en/attenuation/") for path in first)  # a figure is missing
+    del host.faults[document]
+    tell(visited, "en/attenuation/")
+    kept = set(kept_at_last(visited, "/en/attenuation/"))
+    assert any(path.endswith(document) for path in kept)
 
     def answers(path: str, cache: str = "default") -> str:
         return str(
@@ -215,7 +266,6 @@ def test_only_whole_pages_and_files_of_this_build_are_kept(visited: Lesson) -> N
             )
         )
 
-    visited.watch.allowed = ("404",)
     host.faults["index.html"] = missing
     assert answers("en/signal/").startswith("404")
     host.faults["index.html"] = lambda _: b"<!doctype html><title>Log in</title>"
