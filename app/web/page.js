@@ -66,11 +66,19 @@ async function keep(script, used) {
 
 /** @returns {Promise<void>} */
 function firstAreComputed() {
+  const heard = new AbortController();
   return new Promise((resolve) => {
-    setTimeout(resolve, LONG);
-    addEventListener("normlab:state", () => {
+    setTimeout(done, LONG);
+    addEventListener("normlab:state", look, { signal: heard.signal });
+
+    function look() {
       const linked = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("section[data-hydration]"))];
-      if (linked.every(({ dataset }) => dataset.state !== "prerendered" && dataset.state !== "computing")) resolve();
-    });
+      if (linked.every(({ dataset }) => dataset.state !== "prerendered" && dataset.state !== "computing")) done();
+    }
+
+    function done() {
+      heard.abort();
+      resolve();
+    }
   });
 }
