@@ -64,6 +64,11 @@
   let arrived = () => {};
   /** @type {Promise<void>} until then nothing else shall take the page's time */
   const first = new Promise((resolve) => (arrived = resolve));
+  /** The first figure has been drawn: that it is seen is left to the browser. */
+  let hasDrawn = () => {};
+  /** @type {Promise<void>} until then Python shall not take the processor */
+  const drawn = new Promise((resolve) => (hasDrawn = resolve));
+  void first.then(hasDrawn);
   /** Documents of a page that may come next, by address. @type {Map<string, Promise<Json>>} */
   const coming = new Map();
   /** Those of this page's sections that are far away, so that all can be painted when it is printed. @type {Map<string, Promise<Json>>} */
@@ -86,7 +91,7 @@
 
   // A file gets no modules, and so no Python, ever: nothing that needs one is offered.
   if (location.protocol === "file:") document.documentElement.dataset.alone = "";
-  page.normlab = { paint, scan, ahead, stock, first };
+  page.normlab = { paint, scan, ahead, stock, drawn, first };
   scan();
   if (asksForNothing()) paintFirst();
   else arrived();
@@ -212,6 +217,7 @@
 
   /** Until what was painted has been seen, if anybody looks. @returns {Promise<void>} */
   async function seen() {
+    hasDrawn();
     const looked = new Promise((resolve) => {
       requestAnimationFrame(() => setTimeout(resolve));
       setTimeout(resolve, 100); // no frame comes in a hidden tab

@@ -45,7 +45,7 @@ if (able) {
   else {
     const here = figuresAreHere();
     void here.then(() => isWhole() && isSlow() && client.fetch());
-    void here.then(oneIsSeen).then(() => isWhole() && client.start()); // else it could only run in vain
+    void here.then(() => figureIs("drawn")).then(() => isWhole() && client.start()); // else it could only run in vain
   }
 }
 
@@ -60,10 +60,15 @@ export function readConfig() {
  * It may be long in coming, or nobody look at the page.
  * @returns {Promise<void>}
  */
-export async function oneIsSeen() {
+export function oneIsSeen() {
+  return figureIs("first");
+}
+
+/** @param {"drawn" | "first"} what  see paint.js */
+async function figureIs(what) {
   const limit = new Promise((resolve) => setTimeout(resolve, UNSEEN));
   if (document.readyState === "loading") await new Promise((resolve) => addEventListener("DOMContentLoaded", resolve));
-  await Promise.race([window.normlab?.first, limit]);
+  await Promise.race([window.normlab?.[what], limit]);
 }
 
 /** Whether no script of the page has failed to come; shell.js tells. */

@@ -17,6 +17,7 @@ interface Window {
     scan(): void;
     ahead(addresses: string[]): void;
     stock(): Promise<void>;
+    drawn: Promise<void>;
     first: Promise<void>;
   };
 }
