@@ -23,25 +23,24 @@ def page(language: str) -> str:
 def write(site: Path, assets: str, runtime: str, documents: str) -> None:
     """Write it for the finished pages and folders `assets`, `runtime`, `documents` below `site`."""
     source = (WEB / NAME).read_text(encoding="utf-8")
-    files = {
-        path.relative_to(site).as_posix(): _digest(path)
+    paths = {
+        path.relative_to(site).as_posix(): path
         for folder in (assets, runtime, documents)
         for path in sorted((site / folder).rglob("*"))
         if path.is_file()
+    }
+    files = {name: file_digest(path) for name, path in paths.items()}
+    contents = {
+        name: hashlib.sha256(gzip.decompress(path.read_bytes())).hexdigest()
+        for name, path in paths.items()
+        if name.endswith(packing.PACKED)
     }
     pages = {language: page(language) for language in LANGUAGES}
     texts = [(site / path).read_text(encoding="utf-8") for path in pages.values()]
     version = digest(source, json.dumps(files), *texts)
     about = {
         **{"version": version, "assets": assets, "runtime": runtime},
-        **{"packed": packing.PACKED, "files": files, "offline": pages},
+        **{"files": files, "contents": contents, "offline": pages},
     }
     text = f"const SITE = {json.dumps(about, separators=(',', ':'))};\n{source}"
     (site / NAME).write_text(text, encoding="utf-8", newline="\n")
-
-
-def _digest(path: Path) -> str:
-    """A file's SHA-256; of a packed one, of what is in it."""
-    if not path.name.endswith(packing.PACKED):
-        return file_digest(path)
-    return hashlib.sha256(gzip.decompress(path.read_bytes())).hexdigest()

@@ -3,7 +3,7 @@
 // app/site/offline.py writes SITE, what this build consists of, before it.
 
 (function () {
-  const { version, assets, runtime, packed, files, offline } = SITE;
+  const { version, assets, runtime, files, contents, offline } = SITE;
   const home = new URL("./", location.href).href;
   const OURS = `normlab ${home} `; // other sites may share the origin, and with it the caches
   const worker = /** @type {any} */ (self); // as a service worker's it is unknown to the type checker
@@ -116,7 +116,7 @@
     for (const how of /** @type {RequestCache[]} */ (["default", "reload"])) {
       const answer = await fetch(home + path, { cache: how });
       const body = await answer.arrayBuffer();
-      if (answer.ok && (await sha256(await unpacked(path, body))) === files[path]) {
+      if (answer.ok && (await isWhole(path, body))) {
         await kept.put(home + path, again(answer, body));
         return;
       }
@@ -157,11 +157,17 @@
   }
 
   /**
-   * What is in a packed file: a host's own compression may have been around it, and leaves it packed otherwise.
-   * @param {string} path @param {ArrayBuffer} body @returns {Promise<ArrayBuffer>}
+   * A host's own compression may have been around a packed file, and leaves it packed otherwise: then what is in
+   * it counts. Not always, for that is many times as much memory.
+   * @param {string} path @param {ArrayBuffer} body
    */
-  async function unpacked(path, body) {
-    if (!path.endsWith(packed)) return body;
+  async function isWhole(path, body) {
+    if ((await sha256(body)) === files[path]) return true;
+    return Object.hasOwn(contents, path) && (await sha256(await unpacked(body))) === contents[path];
+  }
+
+  /** @param {ArrayBuffer} body @returns {Promise<ArrayBuffer>} */
+  async function unpacked(body) {
     const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Response(stream).arrayBuffer().catch(() => new ArrayBuffer(0)); // damaged
   }

@@ -5,8 +5,8 @@ declare const SITE: {
   assets: string; // the folder of what every page needs
   runtime: string; // the folder of Python's files
   offline: Record<string, string>; // language → the page that stands in for those that are not kept
-  packed: string; // how the names of packed files end
-  files: Record<string, string>; // path → SHA-256 (of what is packed in it), of everything in these folders and of what figures are painted from
+  contents: Record<string, string>; // path → SHA-256 of what is in a packed file
+  files: Record<string, string>; // path → SHA-256, of everything in these folders and of what figures are painted from
 };
 
 interface Window {

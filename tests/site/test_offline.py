@@ -11,6 +11,10 @@ from app.site import offline, packing
 from app.ui.strings import LANGUAGES
 
 
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
 def written(site: Path) -> dict[str, Any]:
     offline.write(site, "assets/aa/", "runtime/bb/", "documents/")
     first, rest = (site / offline.NAME).read_text(encoding="utf-8").split("\n", 1)
@@ -23,19 +27,21 @@ def test_it_knows_every_file_by_its_hash_and_another_build_by_its_version(tmp_pa
         *("assets/aa/fonts/a.woff2", "assets/aa/page.js", "documents/en/beta.1.js"),
         "runtime/bb/python.gz.bin",
     )
+    served = {}
     for path in paths:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         content = path.encode()
-        packed = packing.gzip(content) if path.endswith(packing.PACKED) else content
-        (tmp_path / path).write_bytes(packed)
+        served[path] = packing.gzip(content) if path.endswith(packing.PACKED) else content
+        (tmp_path / path).write_bytes(served[path])
     (tmp_path / "index.html").write_text("a page is asked for anew each time")
     for language in LANGUAGES:
         (tmp_path / language).mkdir()
         (tmp_path / offline.page(language)).write_text("but for this one")
     first = written(tmp_path)
     assert (first["assets"], first["runtime"]) == ("assets/aa/", "runtime/bb/")
-    # Of a packed file that of its content: a host's own compression may leave it packed otherwise.
-    assert first["files"] == {path: hashlib.sha256(path.encode()).hexdigest() for path in paths}
+    assert first["files"] == {path: sha256(content) for path, content in served.items()}
+    # A host's own compression may leave it packed otherwise.
+    assert first["contents"] == {paths[-1]: sha256(paths[-1].encode())}
     assert written(tmp_path) == first
     assert first["offline"] == {language: f"{language}/offline.html" for language in LANGUAGES}
     versions = [first["version"]]
