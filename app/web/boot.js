@@ -33,7 +33,8 @@ const WORTH = 3_000; // a restore saves two seconds of computing, of a phone's m
 /**
  * @param {{runtime: string, files: RuntimeFile[], fresh: boolean}} message
  * @param {(stage: Stage, loaded: number, total: number) => void} report
- * @param {{line: Promise<void>, processor: Promise<void>}} [free]  when they are; what the browser has kept is had before
+ * @param {{line: Promise<void>, processor: Promise<boolean>}} [free]  when they are, and whether the line is known
+ *   to be fast; what the browser has kept is had before
  * @returns {Promise<Booted>}
  * @throws {FileError} naming the file that is missing or damaged
  */
@@ -80,14 +81,14 @@ export async function boot({ runtime, files, fresh }, report, free) {
 
   const enough = (sizeOf(named(SNAPSHOT)) - sizeOf(named(PLAIN))) / WORTH;
   const measured = lineSpeed(enough);
-  if (isFirst) await free?.processor;
+  const isFast = isFirst && (await free?.processor);
   const interpreter = new Interpreter(runtime, core);
 
   const restore = async () => {
     const wanted = named(SNAPSHOT);
     if (wanted.length < SNAPSHOT.length) throw new Error("this site has none");
     if (earlier === "plain") throw new Error("the browser has kept what it needs for that, and nothing else");
-    const speed = earlier === "snapshot" ? Infinity : await Promise.race([measured, core.failed]);
+    const speed = earlier === "snapshot" || isFast ? Infinity : await Promise.race([measured, core.failed]);
     if (speed < enough) throw new Error(`the line brings no more than ${Math.round(speed)} kB/s`);
     const batch = downloads.begin(wanted);
     const patience = new Patience(RESTORE);

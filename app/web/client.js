@@ -89,10 +89,10 @@ export class Client {
     this.#worker?.postMessage({ type: "fetch" });
   }
 
-  /** Start Python; sessions may be opened before it is up. */
-  start() {
+  /** Start Python; sessions may be opened before it is up. @param {boolean} [fast]  the line is known to be */
+  start(fast = false) {
     this.prepare();
-    this.#worker?.postMessage({ type: "go" });
+    this.#worker?.postMessage({ type: "go", fast });
   }
 
   #made() {

@@ -5,7 +5,7 @@
  *
  * How files are fetched.
  * @typedef {object} Manner
- * @property {Promise<void>} [free]  when the processor is; until then packed ones are not unpacked
+ * @property {Promise<unknown>} [free]  when the processor is; until then packed ones are not unpacked
  * @property {boolean} [inTurn]  each begins when of the one before little is left, so that it is here the sooner
  */
 
@@ -181,7 +181,7 @@ export class Batch {
   /** Keeps what arrives until the processor is free to unpack it; the line does not stand still meanwhile. */
   #waiting() {
     /** @type {Transformer<Uint8Array, Uint8Array>} */
-    const waiter = { start: () => this.free, transform: (chunk, controller) => controller.enqueue(chunk) };
+    const waiter = { start: async () => void (await this.free), transform: (chunk, controller) => controller.enqueue(chunk) };
     return new TransformStream(waiter, { highWaterMark: Infinity });
   }
 

@@ -10,7 +10,8 @@
  * @typedef {{type: "boot", runtime: string, files: RuntimeFile[], fresh: boolean}} Boot
  *   what the worker is to start, as JSON its name. fresh: past what the browser has stored (after a damaged file)
  * @typedef {{type: "fetch"}} Fetch  the line is free for Python's files
- * @typedef {{type: "go"}} Go  the processor is free for them as well, and somebody listens
+ * @typedef {{type: "go", fast: boolean}} Go  the processor is free for them as well, and somebody listens.
+ *   fast: the page's own files came so quickly that the line's speed need not be measured
  * @typedef {{type: "open", session: string, experiment: string, language: string, state: State, digest: string, touched: Property[]}} Open
  *   digest: the painted document's; with another one the worker sends its own document along.
  *   touched: what in it is not as built
@@ -62,7 +63,7 @@ const oneOf = (...words) => (value) => typeof value === "string" && words.includ
 const TO_WORKER = {
   boot: { runtime: text, files, fresh: flag },
   fetch: {},
-  go: {},
+  go: { fast: flag },
   open: { session: text, experiment: text, language: text, state: texts, digest: text, touched: properties },
   ahead: { experiment: text, language: text },
   hold: { milliseconds: number },

@@ -45,7 +45,7 @@ if (able) {
   else {
     const here = figuresAreHere();
     void here.then(() => isWhole() && isSlow() && client.fetch());
-    void here.then(() => figureIs("drawn")).then(() => isWhole() && client.start()); // else it could only run in vain
+    void here.then(() => figureIs("drawn")).then(() => isWhole() && client.start(!isSlow())); // else it could only run in vain
   }
 }
 
@@ -78,12 +78,13 @@ export function isWhole() {
 
 /**
  * Whether so much time goes by on the line that Python's files had better not wait for the first figure.
- * On a fast one they would only take the processor from it.
+ * On a fast one they would only take the processor from it. The quickest of the page's files tells: what the
+ * browser has kept says nothing, and a busy machine holds some of them up.
  */
 function isSlow() {
   const entries = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType("resource"));
   const speeds = entries
-    .filter(({ encodedBodySize }) => encodedBodySize > BIG)
+    .filter(({ encodedBodySize, transferSize }) => encodedBodySize > BIG && transferSize > 0)
     .map(({ encodedBodySize, responseStart, responseEnd }) => encodedBodySize / (responseEnd - responseStart));
   return Math.max(...speeds) < SLOW;
 }

@@ -21,9 +21,9 @@ turn.port1.onmessage = () => {
 
 /** The page has said that it listens; what comes before that waits here. @type {import("./protocol.js").ToPage[] | null} */
 let held = [];
-/** What the page has to itself at first; see protocol.js. @typedef {{line: Promise<void>, processor: Promise<void>}} Free */
+/** What the page has to itself at first; see protocol.js. @typedef {{line: Promise<void>, processor: Promise<boolean>}} Free */
 let fetchNow = () => {};
-let go = () => {};
+let go = (/** @type {boolean} */ _fast) => {};
 /** @type {Free} */
 const free = {
   line: new Promise((resolve) => (fetchNow = resolve)),
@@ -36,7 +36,7 @@ self.onmessage = ({ data }) => {
     fetchNow();
   } else if (message?.type === "go") {
     fetchNow();
-    go();
+    go(message.fast);
     for (const each of held?.splice(0) ?? []) self.postMessage(each);
     held = null;
   } else if (message !== null && message.type !== "boot") guarded(() => take(message));

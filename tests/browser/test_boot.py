@@ -24,17 +24,11 @@ const all = { childList: true, subtree: true, characterData: true };
 new MutationObserver(look).observe(document, all);
 """
 """The status line's numbers of bytes in all, as they change."""
-UNSEEN = """
-const waiting = [];
-const [frame, later] = [requestAnimationFrame.bind(window), setTimeout.bind(window)];
-requestAnimationFrame = (draw) => waiting.push(draw);
+PATIENT = """
+const later = setTimeout.bind(window);
 setTimeout = (work, delay, ...more) => (delay >= 100 ? 0 : later(work, delay, ...more));
-show = () => {
-  requestAnimationFrame = frame;
-  waiting.forEach(frame);
-};
 """
-"""Nothing is drawn until `show()`, and nobody loses patience."""
+"""Nothing on the page is given up because it is long in coming."""
 
 
 def digit_of(key: bytes) -> Fault:
@@ -119,8 +113,10 @@ def test_on_a_slow_line_python_boots_plainly_and_the_bytes_in_all_stay_what_they
 def test_on_a_slow_line_pythons_files_come_while_the_first_figure_is_painted_and_wait_for_it(
     lesson: Lesson,
 ) -> None:
-    lesson.page.add_init_script(UNSEEN)
+    lesson.page.add_init_script(PATIENT)
     lesson.host.pace = SLOW
+    (first,) = (lesson.host.site / "documents" / "en").glob("schedule.*.js")
+    held = lesson.host.hold(first.name)
     core = "python.gz.bin"
     with lesson.page.expect_event("requestfinished", lambda it: it.url.endswith(core)):
         lesson.open()
@@ -129,7 +125,7 @@ def test_on_a_slow_line_pythons_files_come_while_the_first_figure_is_painted_and
     assert of_figures
     assert max(of_figures) < asked.index(core)
     assert "pyodide.asm.js" not in asked
-    lesson.page.evaluate("show()")
+    held.set()
     lesson.until(runtime="live")
 
 

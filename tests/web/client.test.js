@@ -97,7 +97,7 @@ const state = (session, seq, status) => ({ type: "state", session, seq, status, 
 test("boots with the runtime's files, and opens sessions once Python is up", () => {
   opened();
   assert.deepEqual(JSON.parse(wires[0].name), { type: "boot", runtime: "here/", files: FILES, fresh: false });
-  assert.deepEqual(wires[0].sent, [{ type: "go" }]);
+  assert.deepEqual(wires[0].sent, [{ type: "go", fast: false }]);
   wires[0].say(LIVE);
   assert.equal(wires[0].of("open").length, 1);
   opened();
@@ -388,7 +388,7 @@ test("files may come before Python is started, by the same worker", () => {
   const early = new Client(() => wires[wires.push(new Wire()) - 1], { runtime: "here/", files: FILES });
   early.fetch();
   early.start();
-  assert.deepEqual(wires.map(({ sent }) => sent), [[{ type: "fetch" }, { type: "go" }]]);
+  assert.deepEqual(wires.map(({ sent }) => sent), [[{ type: "fetch" }, { type: "go", fast: false }]]);
 });
 
 test("what may soon be opened is told to a Python that is up, and to no other", () => {

@@ -5,7 +5,7 @@ import { fromPage, fromWorker } from "../../app/web/protocol.js";
 const toWorker = [
   { type: "boot", runtime: "https://here/runtime/", files: [{ name: "app.zip.gz.bin", bytes: 9 }], fresh: false },
   { type: "fetch" },
-  { type: "go" },
+  { type: "go", fast: true },
   { type: "ahead", experiment: "sensitivity", language: "en" },
   { type: "open", session: "s#1", experiment: "sensitivity", language: "en", state: { depth: "12" }, digest: "d", touched: [["p1", "data"]] },
   { type: "set", session: "s#1", seq: 1, state: { depth: "13" } },
