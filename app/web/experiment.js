@@ -357,13 +357,18 @@ export class Experiment {
 
 /** @param {HTMLElement} part @param {string} html @param {string} room  a height that it keeps */
 function fillIn(part, html, room) {
+  if (part.contains(document.activeElement)) keepStop(part, html);
+  else part.innerHTML = html;
+  part.style.minHeight = room;
+}
+
+/** The same where the keyboard is in it: it stays where it was. @param {HTMLElement} part @param {string} html */
+function keepStop(part, html) {
   const next = document.createElement("template");
   next.innerHTML = html;
-  if (next.innerHTML !== part.innerHTML) {
-    const stops = () => [.../** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("a, button, summary, [tabindex]"))];
-    const held = stops().indexOf(/** @type {HTMLElement} */ (document.activeElement));
-    part.replaceChildren(next.content);
-    stops()[held]?.focus({ preventScroll: true }); // the keyboard stays where it was
-  }
-  part.style.minHeight = room;
+  if (next.innerHTML === part.innerHTML) return;
+  const stops = () => [.../** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("a, button, summary, [tabindex]"))];
+  const held = stops().indexOf(/** @type {HTMLElement} */ (document.activeElement));
+  part.replaceChildren(next.content);
+  stops()[held]?.focus({ preventScroll: true });
 }
