@@ -18,6 +18,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -69,6 +70,11 @@ class Answer:
     body: bytes
     kind: str
     encoding: str | None
+
+    @cached_property
+    def tag(self) -> str:
+        """As servers have it: worked out once, not for each visit that is measured."""
+        return f'"{sha256(self.body).hexdigest()[:16]}"'
 
     @classmethod
     def of(
@@ -147,13 +153,12 @@ def serve(
                     answers[key] = own(path) if at_home else foreign and foreign(host, path)
             answer = answers[key]
             body = answer.body if answer else b""
-            tag = f'"{sha256(body).hexdigest()[:16]}"'
             status = 404 if answer is None else 200
-            if answer and self.headers["If-None-Match"] == tag:
+            if answer and self.headers["If-None-Match"] == answer.tag:
                 status, body = 304, b""
             head = [f"HTTP/1.1 {status} -", f"Content-Length: {len(body)}"]
             if answer:
-                head += [f"ETag: {tag}", f"Content-Type: {answer.kind}"]
+                head += [f"ETag: {answer.tag}", f"Content-Type: {answer.kind}"]
                 head += [f"Cache-Control: {OWN_CACHING if at_home else FOREIGN_CACHING}"]
                 head += [f"Content-Encoding: {answer.encoding}"] if answer.encoding else []
             if not at_home:
