@@ -24,7 +24,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserContext, sync_playwright
+from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from app.site import browser as browsers
 
@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # What content delivery networks and GitHub Pages compress on the way; the rest goes as it is.
 COMPRESSED = {"html", "htm", "js", "mjs", "css", "json", "svg", "wasm", "txt", "map", "metadata"}
 TYPES = {"js": "text/javascript", "mjs": "text/javascript", "wasm": "application/wasm"}
+AT_REST = 1500  # milliseconds; for half a second a new browser keeps one processor busy by itself
 OWN_CACHING = "public, max-age=600"  # as GitHub Pages sends it
 FOREIGN_CACHING = "public, max-age=31536000, immutable"  # as delivery networks do at best
 
@@ -222,6 +223,18 @@ def browser(executable: str, address: str) -> Iterator[BrowserContext]:
             yield context
         finally:
             context.close()
+
+
+def page(context: BrowserContext, *scripts: Path) -> Page:
+    """A new tab that runs `scripts` before a page's own, in a browser that has come to rest.
+
+    Neither the browser's own start nor the end of another page is part of what is measured.
+    """
+    tab = context.new_page()
+    for script in scripts:
+        tab.add_init_script(path=script)
+    tab.wait_for_timeout(AT_REST)
+    return tab
 
 
 def processes() -> Iterator[tuple[Path, str]]:

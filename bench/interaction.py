@@ -98,7 +98,7 @@ def main(arguments: Sequence[str]) -> int:
             harness.browser(program, address) as context,
         ):
             for lesson in LESSONS:
-                page = context.new_page()
+                page = harness.page(context)
                 measured = {row.experiment for row in rows}
                 bench = Bench(page, options.moves, options.draws, options.only, measured)
                 starts[lesson] = bench.open(f"{address}en/{lesson}/")

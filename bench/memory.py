@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
             harness.serve(options.site, instead=floor_of(options.site)) as (address, _),
             harness.browser(program, address) as context,
         ):
-            page = context.new_page()
+            page = harness.page(context)
             bench = Bench(page, 0, 0, None, set())
             bench.open(address + LESSON)
             memory = Memory(page, context.new_cdp_session(page))

@@ -61,8 +61,7 @@ def measure(site: Path, program: str, repeats: int) -> Rows:
     rows: Rows = {way: {to: [] for to in ROUTE} for way in ("link", "load")}
     with harness.serve(site) as (address, _), harness.browser(program, address) as context:
         for repeat in range(repeats + 1):
-            page = context.new_page()
-            page.add_init_script(path=str(ROOT / "bench" / "navigation.js"))
+            page = harness.page(context, ROOT / "bench" / "navigation.js")
             for way in ("link", "load"):
                 open_lesson(page, address, START)
                 for to, row in follow(page, ROUTE) if way == "link" else load(page, address):

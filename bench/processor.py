@@ -28,6 +28,7 @@ from bench import harness, navigation  # noqa: E402
 EMBED = "en/warmup/embed/"
 SHOWN = "?show=sensitivity"  # one experiment
 NEXT = "en/signal"
+SCRIPTS = (ROOT / "bench" / "startup.js", ROOT / "bench" / "navigation.js")
 PATIENCE = 120.0  # seconds
 
 HOW = """\
@@ -70,9 +71,7 @@ def measure(site: Path, program: str, repeats: int) -> Rows:
         for repeat in range(repeats):
             with harness.browser(program, address) as context:
                 for kind in ("cold", "warm", "link"):
-                    page = context.new_page()
-                    page.add_init_script(path=str(ROOT / "bench" / "startup.js"))
-                    page.add_init_script(path=str(ROOT / "bench" / "navigation.js"))
+                    page = harness.page(context, *SCRIPTS)
                     row = link(page, address) if kind == "link" else start(page, address)
                     page.close()
                     rows[kind].append(row)
@@ -82,7 +81,6 @@ def measure(site: Path, program: str, repeats: int) -> Rows:
 
 
 def start(page: Page, address: str) -> dict[str, float]:
-    page.goto("about:blank")
     before = spent()
     page.goto(address + EMBED + SHOWN, wait_until="commit")
     until(page, "benchStartup.live !== null")

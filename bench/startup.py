@@ -145,10 +145,9 @@ def visit(context: BrowserContext, side: Side, *, slow: bool = False) -> dict[st
     another host for something that cannot be answered here.
     """
     said: list[str] = []
-    page = context.new_page()
+    page = harness.page(context, ROOT / "bench" / "startup.js")
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
-    page.add_init_script(path=str(ROOT / "bench" / "startup.js"))
     if slow:
         throttle = context.new_cdp_session(page)
         throttle.send("Network.emulateNetworkConditions", LINE)

@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
             raise Failure(f"There is no built lesson in {options.site}; run build.py build first.")
         program = harness.program(options)
         with harness.serve(options.site) as (address, _), harness.browser(program, address) as b:
-            rows = trained(b.new_page(), address, options.repeats)
+            rows = trained(harness.page(b), address, options.repeats)
     except (Failure, Error) as failure:
         print(f"bench training: {failure}", file=sys.stderr)
         return 1
