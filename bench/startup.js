@@ -4,12 +4,18 @@
   const seen = (window.benchStartup = { figure: null, live: null, ready: null, asked: null, answered: null });
   const pixels = new OffscreenCanvas(48, 48).getContext("2d", { willReadFrequently: true });
 
-  /** All canvases inside shadow roots, which is where Bokeh's figures draw. */
-  function* canvases(root, inside = false) {
-    for (const element of root.querySelectorAll("*")) {
-      if (element.shadowRoot) yield* canvases(element.shadowRoot, true);
-      if (inside && element.tagName === "CANVAS" && element.width && element.height) yield element;
-    }
+  /** Shadow roots, which is where Bokeh's figures draw. Looking for them in every frame would cost the page time. */
+  const roots = [];
+  const { attachShadow } = Element.prototype;
+  Element.prototype.attachShadow = function (init) {
+    const root = attachShadow.call(this, init);
+    roots.push(root);
+    return root;
+  };
+
+  function canvases() {
+    const inside = roots.filter((root) => root.isConnected).flatMap((root) => [...root.querySelectorAll("canvas")]);
+    return inside.filter(({ width, height }) => width && height);
   }
 
   /** Drawn on, and not with one colour only. */
@@ -58,7 +64,7 @@
   function frame() {
     if (!document.body) return requestAnimationFrame(frame);
     seen.marked ||= document.body.classList.contains("pn-loading");
-    if (seen.figure === null && [...canvases(document)].some(drawn)) {
+    if (seen.figure === null && canvases().some(drawn)) {
       seen.figure = performance.now();
     }
     if (seen.live === null && live()) seen.live = performance.now();
