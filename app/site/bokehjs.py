@@ -18,8 +18,9 @@ from dataclasses import dataclass
 ASKED_FOR = (
     *("document/index", "core/view_manager", "core/build_views", "core/visuals/visual"),
     *("models/renderers/data_renderer", "models/renderers/glyph_renderer", "models/grids/grid"),
+    "models/plots/plot_canvas",
 )
-"""What `web/paint.js` and `web/calm.js` take besides the index."""
+"""What our scripts take besides the index."""
 ICONS = "styles/icons.css"
 """A ninth of BokehJS: what the buttons of tools show."""
 OF_ITSELF = {"DocumentConfig"}

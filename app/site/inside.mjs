@@ -1,4 +1,4 @@
-// Runs Python files of ours inside Pyodide under Node, at build time only.
+// Runs Python files of ours inside Pyodide under Node: for builds, tests and benches.
 // Usage: node inside.mjs PLAN.json
 // The plan: {core, mounts: [[path inside, folder outside], …], steps: [{script, …}, …]}; a script
 // finds its own step as JSON in the global PLAN. What it prints goes to stdout.

@@ -6,11 +6,16 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from app.site.environment import ROOT
 from app.site.fetch import make_folder
+
+PARTIAL = ".partial-"
+ABANDONED = 24 * 3600.0  # seconds; no build takes as long
 
 
 class Kept:
@@ -24,7 +29,7 @@ class Kept:
         parent = make_folder(self.root / kind)
         folder = parent / key
         if not folder.is_dir():
-            scratch = Path(tempfile.mkdtemp(prefix=".partial-", dir=parent))
+            scratch = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=parent))
             try:
                 fill(scratch)
                 scratch.chmod(0o755)
@@ -36,9 +41,15 @@ class Kept:
         return folder
 
     def forget(self, parent: Path) -> None:
-        """Remove the folders that were not used for longest."""
-        known = [folder for folder in parent.iterdir() if not folder.name.startswith(".")]
-        for folder in sorted(known, key=lambda folder: folder.stat().st_mtime)[: -self.newest]:
+        """Remove what was not used for longest, and what builds left that were ended."""
+        used: dict[Path, float] = {}
+        for folder in parent.iterdir():
+            with suppress(FileNotFoundError):  # another build is tidying up, too
+                used[folder] = folder.stat().st_mtime
+        partial = {folder for folder in used if folder.name.startswith(PARTIAL)}
+        known = sorted(used.keys() - partial, key=lambda folder: used[folder])
+        left = {folder for folder in partial if used[folder] < time.time() - ABANDONED}
+        for folder in {*known[: -self.newest], *left}:
             shutil.rmtree(folder, ignore_errors=True)
 
 

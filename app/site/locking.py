@@ -13,6 +13,7 @@ from app.site import environment
 from app.site.environment import LOCK, ROOT, Failure, say
 from app.site.fetch import replacing
 
+UV = "uv==0.13.9"  # it writes every hash of the lock
 HEADER = """\
 # Everything that .venv holds, each file by its hash; good for Python 3.11 to 3.13 on any system.
 # Made from pyproject.toml by `python3 build.py lock`, that is:
@@ -69,7 +70,7 @@ def uv(folder: Path) -> str:
         return found
     say("installing uv for this run")
     venv.create(folder / "uv", with_pip=True)
-    command = [str(environment.venv_python(folder / "uv")), "-m", "pip", "install", "--quiet", "uv"]
+    command = [str(environment.venv_python(folder / "uv")), "-m", "pip", "install", "--quiet", UV]
     environment.run(command, environment.explain_pip)
     return str(
         environment.venv_python(folder / "uv").with_name(

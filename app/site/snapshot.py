@@ -28,7 +28,10 @@ WEB = ROOT / "app" / "web"
 TOOLS = (
     *(INSIDE / name for name in ("snapshot.mjs", "snapshot.py")),
     *(INSIDE / name for name in ("worker.mjs", "steady.mjs", "zero.mjs")),
-    *(WEB / name for name in ("interpreter.js", "plain.js", "snapshot.js")),
+    *(
+        WEB / name
+        for name in ("download.js", "interpreter.js", "plain.js", "snapshot.js", "unzip.js")
+    ),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,26 @@ def test_only_the_newest_results_are_kept(tmp_path: Path) -> None:
         kept.folder_of("kind", key, lambda out: None)
         kept.folder_of("kind", "a", lambda out: None)
     assert {path.name for path in (tmp_path / "kind").iterdir()} == {"a", "c"}
+
+
+def test_what_a_build_left_that_was_ended_goes_after_a_day(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.folder_of("kind", "key", lambda out: None)
+    ended, running = tmp_path / "kind" / ".partial-1", tmp_path / "kind" / ".partial-2"
+    for folder in (ended, running):
+        folder.mkdir()
+    os.utime(ended, (0, 0))
+    kept.folder_of("kind", "key", lambda out: None)
+    assert not ended.exists()
+    assert running.exists()
+
+
+def test_a_folder_that_another_build_removes_meanwhile_is_passed_over(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.folder_of("kind", "key", lambda out: None)
+    (tmp_path / "kind" / "gone").symlink_to(tmp_path / "nowhere")  # listed, and not there
+    kept.folder_of("kind", "other", lambda out: None)
+    assert (tmp_path / "kind" / "key").is_dir()
 
 
 def test_of_two_builds_that_make_the_same_at_once_the_later_takes_the_earliers(

@@ -90,7 +90,7 @@ async function make() {
 /**
  * Puts the list of objects that the garbage collector no longer looks at into the order of their addresses,
  * and its links into few bytes: forward the distance to the next one, backward only the two bits of flags.
- * Where it begins; `unchained` in app/web/snapshot.js goes the way back.
+ * Where it begins; `unchain` in app/web/snapshot.js goes the way back.
  */
 function chained(memory, link) {
   const words = new Uint32Array(memory.buffer, memory.byteOffset, memory.length >>> 2);
