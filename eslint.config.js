@@ -15,7 +15,6 @@ const rules = {
 export default [
   { ignores: ["site/", ".venv*/", "node_modules/"] },
   { files: ["app/web/*.js"], languageOptions: { globals: { ...globals.browser, ...globals.worker } }, rules },
-  { files: ["app/web/calm.js", "app/web/controls.js", "app/web/paint.js"], languageOptions: { sourceType: "script" } },
   { files: ["app/web/offline.js"], languageOptions: { sourceType: "script", globals: { SITE: "readonly" } } },
   {
     // Read by browsers that are too old for everything else: it is what tells them so.

@@ -23,7 +23,7 @@ _SHEETS = {
 
 
 def script(document: Any) -> str:
-    """Gives Bokeh's JSON to `web/paint.js` as the script's `holds`."""
+    """Gives Bokeh's JSON to `web/documents.js` as the script's `holds`."""
     text = json.dumps(
         _small(document, [0]), ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )
@@ -33,7 +33,7 @@ def script(document: Any) -> str:
 
 
 def sheets() -> str:
-    """The style sheets that documents only name, for `web/paint.js` as a script."""
+    """The style sheets that documents only name, for `web/painted.js` as a script."""
     named = {name: css for css, name in _SHEETS.items()}
     return f"window.normlabSheets={json.dumps(named, separators=(',', ':'))};\n"
 

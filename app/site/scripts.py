@@ -1,7 +1,8 @@
 """Our own scripts as pages load them: in few files, for a page waits for each.
 
-What runs as a module is put together with what it imports by esbuild, neither shortened nor
-mangled, so that whoever opens it can read it. Plain scripts are written one after the other.
+What is written as modules is put together with what it imports by esbuild, neither shortened nor
+mangled, so that whoever opens it can read it: into a module, or into a plain script where modules
+do not run. Scripts without imports are written one after the other.
 """
 
 from __future__ import annotations
@@ -18,9 +19,8 @@ WEB = Path(__file__).parents[1] / "web"
 PLAIN = {
     "shell.js": ("shell.js", "begin.js"),
     "frame.js": ("shell.js", "begin.js", "frame.js"),
-    "paint.js": ("calm.js", "paint.js"),
-    "controls.js": ("controls.js",),
 }
+CLASSIC = ("paint.js", "controls.js")  # for pages that are opened as files, too
 BEFORE = "python.js"  # runs before the page's other modules, so it is none of their parts
 ENTRIES = (BEFORE, "page.js", "embed.js", "worker.js")
 
@@ -31,16 +31,19 @@ def gather() -> dict[str, bytes]:
         name: b"\n".join((WEB / part).read_bytes() for part in parts)
         for name, parts in PLAIN.items()
     }
-    return {**plain, **bundled(WEB, ENTRIES)}
+    return {**plain, **bundled(WEB, CLASSIC, "iife"), **bundled(WEB, ENTRIES)}
 
 
-def bundled(folder: Path, entries: Sequence[str]) -> dict[str, bytes]:
-    """Each of these modules in one file with what it imports. Raises Failure."""
+def bundled(folder: Path, entries: Sequence[str], form: str = "esm") -> dict[str, bytes]:
+    """Each of these modules in one file with what it imports: a module, or a script ("iife").
+
+    Raises Failure.
+    """
     with tempfile.TemporaryDirectory() as out:
         done = subprocess.run(
             [
                 *(str(node()), str(MODULES / "esbuild" / "bin" / "esbuild"), *entries),
-                *("--bundle", "--format=esm", "--target=es2022", "--charset=utf8"),
+                *("--bundle", f"--format={form}", "--target=es2022", "--charset=utf8"),
                 *(f"--external:./{BEFORE}", f"--outdir={out}", "--log-level=error"),
             ],
             cwd=folder,

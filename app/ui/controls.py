@@ -3,7 +3,7 @@
 A control stands as its own document root. It shows no title of its own: its label, its value in
 words and its help are light-DOM HTML beside it, where search, translation and a screen reader
 find them. What the page needs in order to work the control before Python is up travels in the
-model's tags (`Control._tags`); `web/paint.js` gives the element in the shadow root its name, its
+model's tags (`Control._tags`); `web/controls.js` gives the element in the shadow root its name, its
 value in words, its focus ring and its reach for a finger.
 
 Stock Panel widgets name style sheets on a foreign host, which would be asked for as soon as a
@@ -148,7 +148,7 @@ class Control:
         return self._values.index(self.value)
 
     def _tags(self, clamped: str | None) -> dict[str, Any]:
-        """What `web/paint.js` needs: which property holds which value, and how it is said.
+        """What `web/controls.js` needs: which property holds which value, and how it is said.
 
         With `values`, the property holds a place in that list (`indexed`) or one of its texts.
         """

@@ -4,7 +4,7 @@ Figures are canvases, so a style sheet cannot reach their ink. BokehJS 3.9 reads
 custom properties, though: a visual that a model names `axis_label_text_color` looks up
 `--bk-axis-label-text-color` on the drawing element first, and custom properties pass through
 shadow roots. So `css()` gives both the page and the figures their colours, in either scheme, and
-a figure has only to be painted again when the scheme changes (`web/paint.js` does that).
+a figure has only to be painted again when the scheme changes (`web/figures.js` does that).
 
 Glyphs do not read custom properties. A series' colour therefore is one colour for both schemes,
 chosen to stand out by at least 3 : 1 from paper of either (WCAG 2.2, 1.4.11).

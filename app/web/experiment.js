@@ -4,20 +4,10 @@ import { same } from "./state.js";
 import { say } from "./words.js";
 
 /**
+ * @typedef {import("./painted.js").PaintedSection} Painted
  * @typedef {import("./protocol.js").State} State
  * @typedef {import("./state.js").Option} Option
  * @typedef {import("./words.js").Strings} Strings
- *
- * What paint.js gives for an experiment's painted document.
- * @typedef {object} Painted
- * @property {(state: State) => void} apply  the controls show it; fires no handler
- * @property {(handler: (name: string, value: string) => void) => void} onOption
- * @property {(handler: (action: string) => void) => void} onPress
- * @property {(patch: object) => void} patch  fires no handler
- * @property {(stored: object) => void | Promise<void>} replace  embeds another document in its place
- * @property {(name: string, value: string) => string} [said]  an option's value in words
- * @property {(state: State, strings: Strings) => string} settings  a state in words
- * @property {(slot: string) => any} figure  BokehJS' view of it
  *
  * @typedef {{digest: string, touched: import("./protocol.js").Property[], state: State, options: Option[]}} Stored
  *
@@ -346,7 +336,7 @@ export class Experiment {
 
   /** @param {string} name @param {string} value */
   #said(name, value) {
-    return this.#painted?.said?.(name, value) ?? `${name} = ${value}`;
+    return this.#painted?.said(name, value) ?? `${name} = ${value}`;
   }
 
   /** @param {() => unknown} work */

@@ -64,7 +64,7 @@ export function oneIsSeen() {
   return figureIs("first");
 }
 
-/** @param {"drawn" | "first"} what  see paint.js */
+/** @param {"drawn" | "first"} what  see pace.js */
 async function figureIs(what) {
   const limit = new Promise((resolve) => setTimeout(resolve, UNSEEN));
   if (document.readyState === "loading") await new Promise((resolve) => addEventListener("DOMContentLoaded", resolve));

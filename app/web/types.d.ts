@@ -1,4 +1,3 @@
-// What the classic scripts paint.js and begin.js publish, for the type checker.
 // What app/site/offline.py writes before the service worker.
 declare const SITE: {
   version: string; // of this build
@@ -9,11 +8,14 @@ declare const SITE: {
   files: Record<string, string>; // path → SHA-256, of everything in these folders and of what figures are painted from
 };
 
+// What classic scripts publish: BokehJS, and of ours paint.js, controls.js and begin.js.
 interface Window {
-  Bokeh?: object;
+  Bokeh: any; // undefined when it has not come
   normlabBegun?: { worker: Worker; fault: ErrorEvent | null };
+  normlabControl: typeof import("./controls.js").controlOf;
+  normlabSheets?: Record<string, string>; // name → style sheet, written after controls.js by app/site/documents.py
   normlab: {
-    paint(name: string): Promise<import("./experiment.js").Painted>;
+    paint(name: string): Promise<import("./painted.js").PaintedSection>;
     scan(): void;
     ahead(addresses: string[]): void;
     stock(): Promise<void>;

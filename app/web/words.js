@@ -2,6 +2,12 @@
 
 /** @typedef {Record<string, string>} Strings */
 
+/** One that the page brings with it. @param {string} key */
+export function pageText(key) {
+  const config = JSON.parse(document.getElementById("normlab-page")?.textContent ?? "{}");
+  return /** @type {string} */ (config.strings?.[key] ?? key);
+}
+
 /**
  * @param {Strings} strings @param {string} key @param {Record<string, string>} [values]
  * @returns {string} the text, or the key itself where a text is missing: better than nothing at all

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,12 @@ import bokeh.util.serialization as ids
 from bokeh.document import Document
 
 from app.probes.options import OPTIONS
+from app.site import node, scripts
 from app.ui import controls, theme
 from app.ui.strings import strings
 
-WEB = Path(controls.__file__).parents[1] / "web"
 BOKEHJS = Path(bokeh.__file__).parent / "server" / "static" / "js"
-OURS = ("calm.js", "paint.js", "controls.js")
-SCRIPTS = ("bokeh.min.js", "calm.js", "paint.js")
+SCRIPTS = ("bokeh.min.js", "paint.js")
 LATE = ("bokeh-widgets.min.js", "controls.js")
 FAR = "far"  # a section below the others, out of sight
 
@@ -33,18 +31,21 @@ main { max-width: 60rem; margin: auto; padding: 1rem; }
 
 def write(folder: Path) -> None:
     """Write the page as `index.html`, with all that it loads."""
+    node.packages()
+    ours = scripts.gather()
     for name in (*SCRIPTS, *LATE):
-        shutil.copy((WEB if name in OURS else BOKEHJS) / name, folder / name)
+        script = ours[name] if name in ours else (BOKEHJS / name).read_bytes()
+        (folder / name).write_bytes(script)
     (folder / "style.css").write_text(theme.css() + STYLE, encoding="utf-8")
-    scripts = "".join(f'<script defer src="{name}"></script>' for name in SCRIPTS)
-    scripts += "".join(f'<link rel="preload" as="script" href="{it}" data-late>' for it in LATE)
+    loaded = "".join(f'<script defer src="{name}"></script>' for name in SCRIPTS)
+    loaded += "".join(f'<link rel="preload" as="script" href="{it}" data-late>' for it in LATE)
     document = json.dumps(build()[1]["document"])
     (folder / "document.js").write_text(f"document.currentScript.holds={document}", "utf-8")
     texts = json.dumps({"strings": {"stale_failed": "Shown here: {shown}."}})
     (folder / "index.html").write_text(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Controls</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<link rel="icon" href="data:,"><link rel="stylesheet" href="style.css">{scripts}'
+        f'<link rel="icon" href="data:,"><link rel="stylesheet" href="style.css">{loaded}'
         f'<script type="application/json" id="normlab-page">{texts}</script></head>'
         f"<body><main><h1>Controls</h1>{section('one')}{section('two')}"
         f'<div class="space"></div>{section(FAR)}</main></body></html>',
