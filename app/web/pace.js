@@ -14,14 +14,15 @@ let hasDrawn = () => {};
 /** @type {Promise<void>} until then Python shall not take the processor */
 export const drawn = new Promise((resolve) => (hasDrawn = resolve));
 void first.then(hasDrawn);
-/** Nothing waits for a better moment any longer. */
-export let hurry = () => {};
-/** @type {Promise<void>} until the page is printed */
-let hurried = new Promise((resolve) => (hurry = resolve));
+/** The page is being printed. */
+let hurried = false;
+/** Ends each of the pauses that there are. @type {Set<() => void>} */
+const pausing = new Set();
 
-/** The page has been printed. */
-export function takeTime() {
-  hurried = new Promise((resolve) => (hurry = resolve));
+/** While `on`, nothing waits for a better moment. @param {boolean} on */
+export function hurry(on) {
+  hurried = on;
+  if (on) for (const end of pausing) end();
 }
 
 /**
@@ -39,27 +40,41 @@ export function pauses() {
   };
 }
 
-/** @returns {Promise<void>} */
 export function nextTask() {
-  return Promise.race([hurried, new Promise((/** @type {(_: void) => void} */ resolve) => setTimeout(resolve))]);
+  return unlessHurried((end) => setTimeout(end));
 }
 
 /**
  * What is left to do, in a task of its own, ahead of all others: a figure in one task keeps the page from
  * answering for twice as long. Where a browser knows no such thing it goes on at once.
- * @returns {Promise<void>}
  */
 export function restOfTask() {
-  return Promise.race([hurried, /** @type {any} */ (window).scheduler?.yield?.()]);
+  return unlessHurried((end) => void Promise.resolve(/** @type {any} */ (window).scheduler?.yield?.()).then(end));
 }
 
-/** Until what was painted has been seen, if anybody looks. @returns {Promise<void>} */
+/** Until what was painted has been seen, if anybody looks. */
 async function seen() {
   hasDrawn();
-  const looked = new Promise((resolve) => {
-    requestAnimationFrame(() => setTimeout(resolve));
-    setTimeout(resolve, 100); // no frame comes in a hidden tab
+  await unlessHurried((end) => {
+    requestAnimationFrame(() => setTimeout(end));
+    setTimeout(end, 100); // no frame comes in a hidden tab
   });
-  await Promise.race([hurried, looked]);
   arrived();
+}
+
+/**
+ * Until what `begin` begins ends it, or the page is printed.
+ * @param {(end: () => void) => void} begin
+ * @returns {Promise<void>}
+ */
+function unlessHurried(begin) {
+  return new Promise((resolve) => {
+    if (hurried) return resolve();
+    const end = () => {
+      pausing.delete(end);
+      resolve();
+    };
+    pausing.add(end);
+    begin(end);
+  });
 }

@@ -2,7 +2,7 @@
 
 import { isStocked } from "./documents.js";
 import { fit } from "./figures.js";
-import { hurry, takeTime } from "./pace.js";
+import { hurry } from "./pace.js";
 import { pageText } from "./words.js";
 
 const { dataset } = document.documentElement;
@@ -16,7 +16,7 @@ export function followPrinting(paintAll) {
     dataset.printing = dataset.paper = "";
     for (const slot of slots()) if (slot.childElementCount === 0) slot.textContent = pageText("unprinted");
     fit();
-    hurry();
+    hurry(true);
     // What is here first: one that is still to come holds up those behind it.
     const inOrder = sections().sort((one, other) => Number(isStocked(other)) - Number(isStocked(one)));
     void paintAll(inOrder).then(fit);
@@ -30,7 +30,7 @@ function screen() {
   delete dataset.printing;
   delete dataset.paper;
   for (const slot of slots()) if (slot.childElementCount === 0) slot.textContent = "";
-  takeTime();
+  hurry(false);
   fit();
 }
 
