@@ -160,7 +160,9 @@ export class Section {
     const names = Object.keys(this.stored).filter((name) => state[name] !== this.stored[name]);
     const shown = names.map((name) => this.said(name, this.stored[name])).join(", ");
     this.section.toggleAttribute("data-stale", names.length > 0);
-    this.part("stale", names.length > 0 ? pageText("stale_failed").replace("{shown}", shown) : "");
+    const { missing } = document.documentElement.dataset; // then it is not Python's fault
+    const text = pageText(missing === undefined ? "stale_failed" : "stale_unpainted");
+    this.part("stale", names.length > 0 ? text.replace("{shown}", shown) : "");
   }
 
   /** @param {string} name @param {string} text */

@@ -97,7 +97,9 @@ def test_without_a_script_of_its_own_the_page_says_so_and_can_be_loaded_again(
     expect(status).to_contain_text(f"“{name}”, did not arrive whole")
     if name == "page.js":
         lesson.painted().keys("depth", "ArrowLeft")
-        expect(lesson.section.locator('[data-part="stale"]')).to_contain_text("were not computed")
+        stale = lesson.section.locator('[data-part="stale"]')
+        expect(stale).to_contain_text("were not computed")
+        expect(stale).not_to_contain_text("Python")
         expect(lesson.section.get_by_role("button", name="Picture")).to_be_hidden()
     del lesson.host.faults[name]
     status.get_by_role("button", name="Load again").click()

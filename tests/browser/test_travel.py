@@ -38,6 +38,16 @@ COUNTING = """
 """
 
 
+HOLDING = """
+  window.held = []; // what goes on in tasks of their own
+  window.release = () => {
+    delete scheduler.yield;
+    for (const go of held.splice(0)) go();
+  };
+  scheduler.yield = () => new Promise((resolve) => held.push(resolve));
+"""
+
+
 def on(page: Page, lesson: str, language: str = "en") -> None:
     expect(page.locator(f"html[lang={language}][data-lesson={lesson}]")).to_be_attached(
         timeout=PATIENCE
@@ -234,3 +244,20 @@ def test_axe_finds_nothing_on_a_page_that_was_reached_from_another(
     page.add_script_tag(path=AXE)
     found = page.evaluate("axe.run()")
     assert [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in found["violations"]] == []
+
+
+def test_a_page_that_is_left_between_a_figures_building_and_its_drawing_keeps_nothing(
+    lesson: Lesson,
+) -> None:
+    page = lesson.page
+    page.add_init_script(HOLDING)
+    lesson.open("")
+    page.wait_for_function("() => held.length === 1")
+    assert lesson.section.locator('[data-slot^="figure:"] > *').count() == 0  # built, not drawn
+    page.locator("a[rel=next]").click()
+    on(page, "signal")
+    page.evaluate("release()")
+    lesson.name = "norms"
+    lesson.ready()
+    painted = page.locator("section[data-painted=done]").count()
+    assert page.evaluate("Bokeh.documents.length") == painted
