@@ -86,13 +86,13 @@ export function answersOf(paths, files) {
  * @param {Uint8Array} memory  as it is before Python's first instruction @param {Plan} plan
  * @param {ReadableStream<Uint8Array>} stream
  */
-async function fill(memory, { build, length, base }, stream) {
+export async function fill(memory, { build, length, base }, stream) {
   for (const range of base.volatile) memory.fill(0, ...range);
   const sum = sumOf(memory, base.length);
   if (sum !== base.sum) throw new Error(`the memory to begin with is another one (${sum} instead of ${base.sum})`);
   let at = -build.length;
   let named = "";
-  for await (let chunk of stream) {
+  for await (let chunk of chunksOf(stream)) {
     if (at < 0) {
       named += String.fromCharCode(...chunk.subarray(0, -at));
       if (!build.startsWith(named)) throw new Error("the snapshot is of another build");
@@ -107,6 +107,24 @@ async function fill(memory, { build, length, base }, stream) {
     at += chunk.length;
   }
   if (at !== length) throw new Error(`the snapshot ends at ${at} instead of ${length}`);
+}
+
+/**
+ * A stream's chunks. Streams are not iterable themselves before Chrome 124 and in many a Safari. As there,
+ * whoever stops in the middle ends the stream, and with it the download.
+ * @param {ReadableStream<Uint8Array>} stream
+ */
+async function* chunksOf(stream) {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel();
+  }
 }
 
 /**
