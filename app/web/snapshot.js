@@ -129,12 +129,16 @@ async function* chunksOf(stream) {
 
 /**
  * Links the garbage collector's frozen objects: each holds the distance to the next, and two bits of flags.
- * @param {Uint32Array} words @param {number} first  address of the first link
+ * @param {Uint32Array} words @param {number} first  address of the first link, which is the lowest
+ * @throws {Error} at a link that leads neither upwards nor, from the last, to the first: it might lead round for ever
  */
-function unchain(words, first) {
+export function unchain(words, first) {
+  const end = words.length * 4;
   let at = first;
   do {
     const next = (at + words[at >>> 2]) >>> 0;
+    const isOn = next > at ? next < end : next === first && at !== first;
+    if (!isOn) throw new Error(`the list of objects breaks off at ${at}`);
     words[at >>> 2] = next;
     words[(next >>> 2) + 1] |= at;
     at = next;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fill, sumOf } from "../../app/web/snapshot.js";
+import { fill, sumOf, unchain } from "../../app/web/snapshot.js";
 
 const before = Uint8Array.of(1, 2, 3, 4, 0, 0, 0, 0);
 const plan = /** @type {import("../../app/web/snapshot.js").Plan} */ ({
@@ -46,3 +46,45 @@ test("a download that breaks off in the middle says why", async () => {
   const broken = new ReadableStream({ pull: (controller) => controller.error(new Error("the line is dead")) });
   await assert.rejects(fill(before.slice(), plan, broken), /the line is dead/);
 });
+
+/** Memory with an object's two words at each of these addresses, the first the distance to the next. @param {[number, number][]} links */
+function chained(links) {
+  const words = new Uint32Array(16);
+  for (const [at, distance] of links) words.set([distance, 2], at / 4);
+  return words;
+}
+
+test("objects are linked there and back, and keep their flags", () => {
+  const words = chained([
+    [8, 16],
+    [24, 8],
+    [32, -24],
+  ]);
+  unchain(words, 8);
+  const linked = [
+    [8, 24, 32 | 2],
+    [24, 32, 8 | 2],
+    [32, 8, 24 | 2],
+  ];
+  for (const [at, next, previous] of linked) assert.deepEqual([...words.subarray(at / 4, at / 4 + 2)], [next, previous]);
+});
+
+/** @type {Record<string, [links: [number, number][], first: number]>} */
+const astray = {
+  "is but a zero": [[[8, 0]], 8],
+  "leads back, but not to the first one": [
+    [
+      [8, 16],
+      [24, 8],
+      [32, -8],
+    ],
+    8,
+  ],
+  "leads out of the memory": [[[8, 56]], 8],
+  "begins outside of the memory": [[[8, 0]], 64],
+};
+for (const [what, [links, first]] of Object.entries(astray)) {
+  test(`a list of objects that ${what} is given up`, () => {
+    assert.throws(() => unchain(chained(links), first), /list of objects breaks off/);
+  });
+}
