@@ -38,11 +38,15 @@ export function sizeOf(files) {
 export class Downloads {
   loaded = 0;
   total = 0;
+  /** @type {Set<() => void>} */
+  #watched = new Set();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #clock;
 
   /**
    * @param {string} base  address of the runtime's folder
    * @param {{fresh: boolean, stall: number, report: (loaded: number, total: number) => void}} options
-   *   stall: milliseconds without a byte after which the wait ends
+   *   stall: milliseconds without a byte, of whatever file, after which the wait ends
    */
   constructor(base, { fresh, stall, report }) {
     this.base = base;
@@ -60,7 +64,29 @@ export class Downloads {
   /** Adds to what has arrived. @param {number} bytes */
   count(bytes) {
     this.loaded += bytes;
+    this.#wind();
     this.report(this.loaded, this.total);
+  }
+
+  /**
+   * Waits for a file, from when it is asked for. All share one clock, as they share the line: on a slow one
+   * a file may well get nothing, not even an answer, until another is through.
+   * @param {() => void} stalled  called when nothing comes any more
+   * @returns {() => void} ends the wait
+   */
+  watch(stalled) {
+    this.#watched.add(stalled);
+    this.#wind();
+    return () => {
+      this.#watched.delete(stalled);
+      if (this.#watched.size === 0) clearTimeout(this.#clock);
+    };
+  }
+
+  #wind() {
+    clearTimeout(this.#clock);
+    if (this.#watched.size === 0) return;
+    this.#clock = setTimeout(() => [...this.#watched].forEach((stalled) => stalled()), this.stall);
   }
 }
 
@@ -94,10 +120,23 @@ export class Batch {
     }
   }
 
-  /** Adds to what has arrived: for files that the browser loads by itself (scripts). @param {number} bytes */
-  count(bytes) {
-    this.#loaded += bytes;
-    this.downloads.count(bytes);
+  /**
+   * Waits for a file that the browser loads by itself (a script), and counts it.
+   * @template T
+   * @param {string} name @param {Promise<T>} loading
+   * @returns {Promise<T>}
+   */
+  async loaded(name, loading) {
+    const file = this.files.find((file) => file.name === name) ?? { name, bytes: 0 };
+    let end = () => {};
+    /** @type {Promise<never>} */
+    const stalled = new Promise((_, reject) => (end = this.downloads.watch(() => reject(this.#stall(file)))));
+    const named = loading.catch((fault) => {
+      throw this.#failure(file, `could not be loaded (${fault.message})`);
+    });
+    const script = await Promise.race([named, stalled]).finally(end);
+    this.#count(file.bytes);
+    return script;
   }
 
   /** Bytes that have not arrived yet. */
@@ -133,12 +172,20 @@ export class Batch {
   /** @param {URL} address @param {RuntimeFile} file @param {() => void} next  called when little of it is left */
   async #fetch(address, file, next) {
     const cache = this.downloads.fresh ? "reload" : "default";
-    const response = await fetch(address, { cache, signal: this.#ended.signal }).catch((fault) => {
-      throw new FileError(file.name, `could not be fetched (${fault.message})`);
+    const { signal } = this.#ended;
+    const end = this.downloads.watch(() => this.#ended.abort(this.#stall(file)));
+    signal.addEventListener("abort", end);
+    const response = await fetch(address, { cache, signal }).catch((fault) => {
+      end();
+      throw fault instanceof FileError ? fault : new FileError(file.name, `could not be fetched (${fault.message})`);
     });
-    if (!response.ok || !response.body) throw new FileError(file.name, `is missing (${response.status})`);
+    if (!response.ok || !response.body) {
+      end();
+      throw new FileError(file.name, `is missing (${response.status})`);
+    }
     const isLoose = response.headers.get("Content-Encoding") === "br";
-    const counted = response.body.pipeThrough(this.#counted(file, isLoose ? file.bytes / (file.loose ?? file.bytes) : 1, next));
+    const share = isLoose ? file.bytes / (file.loose ?? file.bytes) : 1;
+    const counted = response.body.pipeThrough(this.#counted(file, share, next, end));
     const unpacked = file.name.endsWith(PACKED)
       ? counted.pipeThrough(this.#waiting()).pipeThrough(/** @type {TransformStream<Uint8Array, Uint8Array>} */ (new DecompressionStream("gzip")))
       : counted;
@@ -150,29 +197,27 @@ export class Batch {
    * host had undone its own compression.
    * @param {RuntimeFile} file @param {number} share  of a byte that travels for each that arrives
    * @param {() => void} next
+   * @param {() => void} end  called when all has come
    */
-  #counted(file, share, next) {
+  #counted(file, share, next, end) {
     let arrived = 0;
     let counted = 0;
-    let clock = this.#watch(file);
     /** @type {TransformStream<Uint8Array, Uint8Array>} */
     const stream = new TransformStream({
       transform: (chunk, controller) => {
-        clearTimeout(clock);
-        clock = this.#watch(file);
         arrived += chunk.length;
         const now = Math.min(Math.round(arrived * share), file.bytes);
         this.travelled += now - counted;
-        this.count(now - counted);
+        this.#count(now - counted);
         counted = now;
         if (file.bytes - counted < LITTLE) next();
         controller.enqueue(chunk);
       },
       flush: () => {
-        clearTimeout(clock);
+        end();
         if (arrived !== file.bytes && arrived !== file.loose) throw this.#failure(file, `has ${arrived} bytes instead of ${file.bytes}`);
         next();
-        this.count(file.bytes - counted); // a host may have put brotli around the pack as it is, too
+        this.#count(file.bytes - counted); // a host may have put brotli around the pack as it is, too
       },
     });
     return stream;
@@ -216,9 +261,14 @@ export class Batch {
   }
 
   /** @param {RuntimeFile} file */
-  #watch(file) {
-    const { stall } = this.downloads;
-    return setTimeout(() => this.#ended.abort(this.#failure(file, `sent nothing for ${stall / 1000} seconds`)), stall);
+  #stall(file) {
+    return this.#failure(file, `sent nothing for ${this.downloads.stall / 1000} seconds`);
+  }
+
+  /** @param {number} bytes */
+  #count(bytes) {
+    this.#loaded += bytes;
+    this.downloads.count(bytes);
   }
 }
 

@@ -106,16 +106,10 @@ export class Interpreter {
    * A script that the browser must load itself (no script may be made from bytes under a strict policy).
    * @param {string} name
    */
-  async #script(name) {
+  #script(name) {
     const address = new URL(name, this.runtime);
     const { fresh } = this.core.downloads;
     if (fresh) address.searchParams.set("again", String(Date.now())); // an import has no cache option
-    const module = await import(address.href).catch((fault) => {
-      const error = new FileError(name, `could not be loaded (${fault.message})`);
-      this.core.fail?.(error);
-      throw error;
-    });
-    this.core.count(this.core.files.find((file) => file.name === name)?.bytes ?? 0);
-    return module;
+    return this.core.loaded(name, import(address.href));
   }
 }
