@@ -23,8 +23,11 @@ import { MEMORY, SNAPSHOT, restored } from "./snapshot.js";
  */
 
 const STALL = 60_000; // a phone in a tunnel may well pause for half a minute
-const START = 120_000; // loadPyodide never settles when its WebAssembly is damaged: someone has to end the wait
-const RESTORE = 30_000; // takes a second; after this long the plain boot is the better bet
+/** Milliseconds after which a wait for Python ends that has everything it needs. */
+const PATIENCE = {
+  start: 120_000, // loadPyodide never settles when its WebAssembly is damaged: someone has to end the wait
+  restore: 30_000, // takes a second; after this long the plain boot is the better bet
+};
 const PACE = 500; // looked at so often, so that what comes in bursts counts as a line's speed
 const SURELY = 2; // so many times in a row: a busy machine has its moments, too
 const ENOUGH = 250_000; // bytes; those before them wait for answers more than they travel
@@ -35,10 +38,11 @@ const WORTH = 3_000; // a restore saves two seconds of computing, of a phone's m
  * @param {(stage: Stage, loaded: number, total: number) => void} report
  * @param {{line: Promise<void>, processor: Promise<boolean>}} [free]  when they are, and whether the line is known
  *   to be fast; what the browser has kept is had before
+ * @param {{start: number, restore: number}} [patiences]  in milliseconds
  * @returns {Promise<Booted>}
  * @throws {FileError} naming the file that is missing or damaged
  */
-export async function boot({ runtime, files, fresh }, report, free) {
+export async function boot({ runtime, files, fresh }, report, free, patiences = PATIENCE) {
   const named = (/** @type {string[]} */ names) => names.flatMap((it) => files.filter(({ name }) => baseOf(name) === it));
   const least = sizeOf(named([...CORE, ...PLAIN])); // told as wanted until it is known what is
   /** @type {Stage} */
@@ -91,7 +95,7 @@ export async function boot({ runtime, files, fresh }, report, free) {
     const speed = earlier === "snapshot" || isFast ? Infinity : await Promise.race([measured, core.failed]);
     if (speed < enough) throw new Error(`the line brings no more than ${Math.round(speed)} kB/s`);
     const batch = downloads.begin(wanted);
-    const patience = new Patience(RESTORE);
+    const patience = new Patience(patiences.restore);
     arrived = () => patience.begin();
     /** @type {Error | undefined} */
     let slow;
@@ -122,7 +126,7 @@ export async function boot({ runtime, files, fresh }, report, free) {
   };
   const plain = async () => {
     const batch = downloads.begin(named(PLAIN), { inTurn: true });
-    const patience = new Patience(START);
+    const patience = new Patience(patiences.start);
     arrived = () => patience.begin();
     enter("download");
     const whole = async () => {
