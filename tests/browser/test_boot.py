@@ -24,6 +24,11 @@ const all = { childList: true, subtree: true, characterData: true };
 new MutationObserver(look).observe(document, all);
 """
 """The status line's numbers of bytes in all, as they change."""
+UNITERABLE = b"""
+delete ReadableStream.prototype.values;
+delete ReadableStream.prototype[Symbol.asyncIterator];
+"""
+"""Chrome before 124."""
 PATIENT = """
 const later = setTimeout.bind(window);
 setTimeout = (work, delay, ...more) => (delay >= 100 ? 0 : later(work, delay, ...more));
@@ -83,6 +88,12 @@ def test_a_page_restores_the_snapshot_and_asks_for_nothing_that_only_a_plain_boo
     assert lesson.page.locator("html").get_attribute("data-boot") == "snapshot"
     assert lesson.data("hydration") == "linked"
     assert not set(PLAIN) & set(lesson.host.asked)
+
+
+def test_a_browser_that_cannot_iterate_streams_restores_the_snapshot(lesson: Lesson) -> None:
+    lesson.host.faults["worker.js"] = lambda script: UNITERABLE + script
+    lesson.open(FEW).ready()
+    assert lesson.page.locator("html").get_attribute("data-boot") == "snapshot"
 
 
 def test_both_ways_show_the_same_words_and_digits(lesson: Lesson) -> None:
