@@ -204,22 +204,28 @@ class Bench:
                 yield row
 
     def _draw_anew(self, row: Row, values: Sequence[str], base: str) -> None:
-        others = [value for value in values if value != base]
         seed = self.on(row.experiment, "it.text('seed')")
-        for draw in range(self.draws):
-            text = others[draw % len(others)]
-            if row.option == "seed":
-                text = str(next(FRESH))
-            elif draw and draw % len(others) == 0:  # all of them have been computed
-                self.on(row.experiment, "it.follow('seed', [arg])", str(next(FRESH)))
-            arg = [row.option, text]
-            row.overtaken.append(self.on(row.experiment, "it.overtake(...arg)", arg))
-            times = self.on(row.experiment, "it.anew(...arg)", arg)
+        for text in self._fresh(row, values, base):
+            times = self.on(row.experiment, "it.anew(...arg)", [row.option, text])
             row.shown.append(times["shown"])
             if times["control"] is not None and not math.isnan(times["control"]):
                 row.control.append(times["control"])
+        for text in self._fresh(row, values, base):
+            took = self.on(row.experiment, "it.overtake(...arg)", [row.option, text])
+            row.overtaken.append(took)
         if self.on(row.experiment, "it.text('seed')") != seed:
             self.on(row.experiment, "it.follow('seed', [arg])", seed)
+
+    def _fresh(self, row: Row, values: Sequence[str], base: str) -> Iterator[str]:
+        """A control's values, one for each draw, of which not even a beginning is computed yet."""
+        others = [value for value in values if value != base]
+        for draw in range(self.draws):
+            if row.option == "seed":
+                yield str(next(FRESH))
+                continue
+            if draw % len(others) == 0:  # from here on they come again
+                self.on(row.experiment, "it.follow('seed', [arg])", str(next(FRESH)))
+            yield others[draw % len(others)]
 
     def _drag(self, name: str, option: str) -> float | None:
         """The main thread's longest task while a hand drags the slider, if it is one."""
