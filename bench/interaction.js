@@ -277,8 +277,8 @@
   }
 
   /** The longest task of the main thread since then. */
-  function longest(since, until = Infinity) {
-    return Math.max(0, ...tasks.filter(({ at }) => at >= since && at <= until).map(({ took }) => took));
+  function longest(since) {
+    return Math.max(0, ...tasks.filter(({ at }) => at >= since).map(({ took }) => took));
   }
 
   const { Worker: Theirs } = window;

@@ -76,7 +76,6 @@
   /** From the next key on: until the figures' data are others than before it. */
   seen.watch = () => {
     const before = data();
-    seen.sources = before.length;
     const look = () => {
       if (data() !== before) seen.answered = performance.now();
       else setTimeout(look, 4);
