@@ -24,11 +24,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, CDPSession, Error, Page, sync_playwright
 
 from app.site import browser as browsers
+from app.site.environment import Failure
 
 ROOT = Path(__file__).resolve().parent.parent
+
+LESSON = "en/warmup/"
+EMBED = f"{LESSON}embed/?show=sensitivity"  # one experiment, the one that stock's page has, too
+PATIENCE = 120.0  # seconds: a page that does not get there by then has failed
 
 # What content delivery networks and GitHub Pages compress on the way; the rest goes as it is.
 COMPRESSED = {"html", "htm", "js", "mjs", "css", "json", "svg", "wasm", "txt", "map", "metadata"}
@@ -62,6 +67,12 @@ def parser(bench: str, about: str, repeats: int = 0, what: str = "") -> argparse
 def program(options: argparse.Namespace) -> str:
     """The Chromium that the options name, or one that is found. Raises Failure without any."""
     return str(options.browser or browsers.ensure())
+
+
+def has_lessons(site: Path) -> None:
+    """Raises Failure when no lesson has been built there."""
+    if not (site / LESSON / "embed").is_dir():
+        raise Failure(f"There is no built lesson in {site}; run build.py build first.")
 
 
 @dataclass(frozen=True)
@@ -235,6 +246,37 @@ def page(context: BrowserContext, *scripts: Path) -> Page:
         tab.add_init_script(path=script)
     tab.wait_for_timeout(AT_REST)
     return tab
+
+
+def wait(session: CDPSession, condition: str, every: int = 0, patience: float = PATIENCE) -> None:
+    """Until `condition` holds in the session's page, which looks at each frame, or each so many
+    milliseconds.
+
+    The page is asked once and answers when it is time. The driver's own wait has it compile 330 kB
+    of script, amid its start. Raises Error when it takes longer than `patience`, in seconds, and
+    when another page comes in its place.
+    """
+    again = f"setTimeout(look, {every})" if every else "requestAnimationFrame(look)"
+    expression = f"""new Promise((resolve, reject) => {{
+      const end = performance.now() + {1000 * patience};
+      const look = () => {{
+        try {{
+          if ({condition}) resolve(true);
+          else if (performance.now() > end) resolve(false);
+          else {again};
+        }} catch (error) {{
+          reject(error);
+        }}
+      }};
+      look();
+    }})"""
+    asked = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+    answer = session.send("Runtime.evaluate", asked)
+    if "exceptionDetails" in answer:
+        thrown = answer["exceptionDetails"].get("exception", {}).get("description", "it threw")
+        raise Error(f"{condition}: {thrown}")
+    if not answer["result"]["value"]:
+        raise Error(f"{condition}: not within {patience:g} seconds")
 
 
 def processes() -> Iterator[tuple[Path, str]]:

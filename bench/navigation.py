@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from playwright.sync_api import Error, Page
+from playwright.sync_api import CDPSession, Error, Page
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/navigation.py`
@@ -21,7 +21,8 @@ sys.path.insert(0, str(ROOT))  # for `python bench/navigation.py`
 from app.site.environment import Failure  # noqa: E402
 from bench import harness  # noqa: E402
 
-START = "en/warmup"
+SCRIPT = ROOT / "bench" / "navigation.js"
+START = harness.LESSON.rstrip("/")
 ROUTE = {  # where it leads → the link
     "en/signal": "a[rel=next]",
     "en/attenuation": "a[rel=next]",
@@ -29,7 +30,7 @@ ROUTE = {  # where it leads → the link
     "zh-Hans/depth": "nav a[hreflang=zh-Hans]",
     "zh-Hans/warmup": ".course li:first-child a",
 }
-PATIENCE = 120.0  # seconds
+LOOK = 250  # milliseconds between two looks, which leave the page's processor alone
 
 HOW = """\
 text   milliseconds from the click, or from the load's start, to the first frame with the new text
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     try:
         rows = measure(options.site, harness.program(options), options.repeats)
-    except Failure as failure:
+    except (Failure, Error) as failure:
         print(f"bench navigation: {failure}", file=sys.stderr)
         return 1
     show(rows, options.repeats)
@@ -56,15 +57,16 @@ Rows = dict[str, dict[str, list[dict[str, float]]]]
 
 def measure(site: Path, program: str, repeats: int) -> Rows:
     """What was measured, by way (link or load) and page. Raises Failure when one does not come."""
-    if not (site / START).is_dir():
-        raise Failure(f"There is no built lesson in {site}; run build.py build first.")
+    harness.has_lessons(site)
     rows: Rows = {way: {to: [] for to in ROUTE} for way in ("link", "load")}
     with harness.serve(site) as (address, _), harness.browser(program, address) as context:
         for repeat in range(repeats + 1):
-            page = harness.page(context, ROOT / "bench" / "navigation.js")
+            page = harness.page(context, SCRIPT)
+            session = context.new_cdp_session(page)
             for way in ("link", "load"):
-                open_lesson(page, address, START)
-                for to, row in follow(page, ROUTE) if way == "link" else load(page, address):
+                open_lesson(page, session, address, START)
+                by = follow(page, session) if way == "link" else load(page, session, address)
+                for to, row in by:
                     if repeat:  # the first round fills the browser's cache and is not counted
                         rows[way][to].append(row)
                     told = "  ".join(f"{name} {value:.0f}" for name, value in row.items())
@@ -73,35 +75,38 @@ def measure(site: Path, program: str, repeats: int) -> Rows:
     return rows
 
 
-def open_lesson(page: Page, address: str, lesson: str) -> dict[str, float]:
+def open_lesson(page: Page, session: CDPSession, address: str, lesson: str) -> dict[str, float]:
     """An ordinary load."""
     page.goto(f"{address}{lesson}/index.html", wait_until="commit")
     page.evaluate("(to) => benchNavigation.watch(to)", lesson)
-    return seen(page, "performance.timeOrigin")
+    return seen(page, session, "performance.timeOrigin")
 
 
-def load(page: Page, address: str) -> Iterator[tuple[str, dict[str, float]]]:
+def load(page: Page, session: CDPSession, address: str) -> Iterator[tuple[str, dict[str, float]]]:
     for to in ROUTE:
-        yield to, open_lesson(page, address, to)
+        yield to, open_lesson(page, session, address, to)
 
 
-def follow(page: Page, route: dict[str, str]) -> Iterator[tuple[str, dict[str, float]]]:
-    for to, link in route.items():
+def follow(page: Page, session: CDPSession) -> Iterator[tuple[str, dict[str, float]]]:
+    for to, link in ROUTE.items():
         page.evaluate("(to) => benchNavigation.watch(to)", to)
         page.locator(link).first.click()
-        yield to, seen(page, "benchNavigation.clicked")
-    if page.evaluate("performance.getEntriesByType('navigation').length") != 1:
-        raise Failure("A link has been followed by an ordinary load.")
+        yield to, seen(page, session, "benchNavigation.clicked")
 
 
-def seen(page: Page, start: str) -> dict[str, float]:
-    """Milliseconds, once the page is ready. Raises Failure when it does not get there."""
+def seen(page: Page, session: CDPSession, start: str) -> dict[str, float]:
+    """Milliseconds, once the page is ready. Raises Failure when it does not get there, and when
+    another one has come in its place."""
+    fault = None
     try:
-        page.wait_for_function(
-            "benchNavigation.ready !== undefined", timeout=PATIENCE * 1000, polling=250
-        )
-    except Error as error:
-        raise Failure(f"{page.url} did not become ready.") from error
+        harness.wait(session, "benchNavigation.ready !== undefined || !benchNavigation.to", LOOK)
+    except Error as error:  # it may have been left meanwhile
+        fault = error
+    if not page.evaluate("benchNavigation.to"):  # `watch` sets it, and an ordinary load begins anew
+        raise Failure(f"{page.url} came by an ordinary load, not by its link.") from fault
+    if fault:
+        said = str(fault).partition("\n")[0]
+        raise Failure(f"{page.url} did not become ready ({said}).") from fault
     return dict(
         page.evaluate(
             f"""(() => {{

@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, CDPSession, Error, Page
+from playwright.sync_api import BrowserContext, Error
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/startup.py`
@@ -31,10 +31,7 @@ from app.site.environment import Failure  # noqa: E402
 from bench import harness  # noqa: E402
 from bench.stock.foreign import Foreign, plain  # noqa: E402
 
-# The one experiment that stock's page has, too; a lesson's page has several, opened when near.
-LESSON = "en/warmup/embed/"
-SHOWN = "?show=sensitivity"
-PATIENCE = 120.0  # seconds: a page that is not live by then has failed
+LOOK = 250  # milliseconds between two looks, which leave the page's processor alone
 QUIET = 0.5  # seconds without a request end a visit
 
 KINDS = ("cold", "warm", "slow")
@@ -48,6 +45,10 @@ LINE = {
 
 MEASURES = ("figure", "live", "ready", "answer", "megabytes", "requests")
 HOW = """\
+stock      the same small lesson from `panel convert`
+plain      ours without the snapshot of Python's memory, so that Python boots and imports
+ours       like plain the embed page with one experiment (a lesson's own page has several), in a
+           browser at rest, without a service worker
 figure     seconds to the first frame in which one of Bokeh's canvases shows more than one colour
 live       seconds until Python's documents are in place and answer. Stock: its loading mark is
            gone; ours: data-runtime is "live" and every experiment's document is linked
@@ -89,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
             program = harness.program(options)
             results = compare(sides, program, options.repeats)
             show(results, options.repeats, sorted(set().union(*(x.stand_ins for x in sides))))
-    except Failure as failure:
+    except (Failure, Error) as failure:
         print(f"bench startup: {failure}", file=sys.stderr)
         return 1
     return 0
@@ -120,13 +121,13 @@ def prepared(site: Path, only: str | None) -> Iterator[list[Side]]:
             sides.append(
                 Side("stock", address, "app.html", ".noUi-handle", traffic, foreign.stand_ins)
             )
-        if only != "stock" and not (site / LESSON).is_dir():
-            raise Failure(f"There is no built lesson in {site}; run build.py build first.")
+        if only != "stock":
+            harness.has_lessons(site)
         for name, withheld in (("plain", WITHHELD), ("ours", ())):
             if only in (None, name):
                 address, traffic = stack.enter_context(harness.serve(site, withheld=withheld))
                 slider = '[data-control="depth"] .noUi-handle'
-                sides.append(Side(name, address, LESSON + SHOWN, slider, traffic))
+                sides.append(Side(name, address, harness.EMBED, slider, traffic))
         yield sides
 
 
@@ -155,11 +156,11 @@ def visit(context: BrowserContext, side: Side, *, slow: bool = False) -> dict[st
     side.traffic.reset()
     try:
         page.goto(side.address + side.path, wait_until="commit")
-        wait(page, session, "benchStartup.figure && benchStartup.ready")
+        harness.wait(session, "benchStartup.figure && benchStartup.ready", LOOK)
         page.evaluate("benchStartup.watch()")
         page.locator(side.slider).first.focus()
         page.keyboard.press("ArrowRight")
-        wait(page, session, "benchStartup.answered")
+        harness.wait(session, "benchStartup.answered", LOOK)
         settle(side.traffic)
         seen = page.evaluate("({...benchStartup, watch: null})")
     except Error as error:
@@ -179,20 +180,6 @@ def visit(context: BrowserContext, side: Side, *, slow: bool = False) -> dict[st
     }
 
 
-def wait(page: Page, session: CDPSession, condition: str) -> None:
-    """Looks four times a second, which leaves the page's cores alone; the page notes the time.
-
-    Not by the driver's own wait: it has the page compile 330 kB of script, amid its start.
-    Raises Error when the page does not get there.
-    """
-    asked = {"expression": f"Boolean({condition})", "returnByValue": True}
-    end = time.monotonic() + PATIENCE
-    while not session.send("Runtime.evaluate", asked)["result"].get("value"):
-        if time.monotonic() > end:
-            raise Error(f"{condition}: not within {PATIENCE:g} seconds")
-        page.wait_for_timeout(250)
-
-
 def settle(traffic: harness.Traffic) -> None:
     """Waits until no request has come for a while."""
     count = -1
@@ -202,11 +189,15 @@ def settle(traffic: harness.Traffic) -> None:
 
 
 def convert(out: Path) -> None:
-    """The stock app as `panel convert` writes it, its foreign addresses without TLS."""
+    """The stock app as `panel convert` writes it, its foreign addresses without TLS.
+
+    Raises Failure with what `panel convert` said.
+    """
     command = [sys.executable, "-m", "panel", "convert", str(ROOT / "bench" / "stock" / "app.py")]
-    subprocess.run(
-        [*command, "--to", "pyodide-worker", "--out", str(out)], check=True, capture_output=True
-    )
+    command += ["--to", "pyodide-worker", "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failure(f"panel convert failed:\n{done.stderr.strip()}")
     for file in (out / "app.html", out / "app.js"):
         file.write_bytes(plain(file.read_bytes()))
 
