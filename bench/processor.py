@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from playwright.sync_api import Error, Page
+from playwright.sync_api import BrowserContext, CDPSession, Error, Page
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/processor.py`
@@ -25,11 +25,8 @@ sys.path.insert(0, str(ROOT))  # for `python bench/processor.py`
 from app.site.environment import Failure  # noqa: E402
 from bench import harness, navigation  # noqa: E402
 
-EMBED = "en/warmup/embed/"
-SHOWN = "?show=sensitivity"  # one experiment
 NEXT = "en/signal"
-SCRIPTS = (ROOT / "bench" / "startup.js", ROOT / "bench" / "navigation.js")
-PATIENCE = 120.0  # seconds
+SCRIPTS = (ROOT / "bench" / "startup.js", navigation.SCRIPT)
 
 HOW = """\
 live       milliseconds until Python's documents are in place, from the load's start or the click
@@ -39,7 +36,22 @@ python     the worker's thread: unpacking, restoring, Python itself
 helpers    V8's and Blink's threads beside them: compiling WebAssembly and scripts, collecting
            garbage, decoding, painting tiles
 browser    the browser's other processes: network, cache, compositor, window
-bench      this program's own: it serves the files"""
+bench      this program's own, which serves the files, and that of the browser's driver
+Threads that have ended between the two readings are not counted."""
+
+# The service worker has kept the lesson's page, which comes after all that the page's start used.
+KEPT = f"""async () => {{
+  const latest = performance.now() + {1000 * harness.PATIENCE};
+  while (performance.now() < latest) {{
+    const active = (await navigator.serviceWorker.getRegistration())?.active;
+    for (const name of await caches.keys()) {{
+      const kept = await (await caches.open(name)).keys();
+      if (active && kept.some(({{ url }}) => new URL(url).pathname === "/{harness.LESSON}")) return true;
+    }}
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }}
+  return false;
+}}"""
 
 PARTS = ("page", "python", "helpers", "browser", "bench")
 
@@ -64,44 +76,56 @@ Rows = dict[str, list[dict[str, float]]]
 
 def measure(site: Path, program: str, repeats: int) -> Rows:
     """Milliseconds by part, of every counted start. Raises Failure without a built site."""
-    if not (site / EMBED).is_dir():
-        raise Failure(f"There is no built lesson in {site}; run build.py build first.")
+    harness.has_lessons(site)
     rows: Rows = {"cold": [], "warm": [], "link": []}
     with harness.serve(site) as (address, _):
-        for repeat in range(repeats):
+        for repeat in range(repeats + 1):
             with harness.browser(program, address) as context:
-                for kind in ("cold", "warm", "link"):
+                for kind, found in rows.items():
+                    if kind == "link":  # embeds have no service worker
+                        keep(context, address)
                     page = harness.page(context, *SCRIPTS)
-                    row = link(page, address) if kind == "link" else start(page, address)
+                    session = context.new_cdp_session(page)
+                    row = (link if kind == "link" else start)(page, session, address)
                     page.close()
-                    rows[kind].append(row)
+                    if repeat:  # the first round fills the server's memory and is not counted
+                        found.append(row)
                     told = "  ".join(f"{name} {value:.0f}" for name, value in row.items())
-                    print(f"{repeat + 1}/{repeats} {kind}: {told}", file=sys.stderr)
+                    print(f"{repeat}/{repeats} {kind}: {told}", file=sys.stderr)
     return rows
 
 
-def start(page: Page, address: str) -> dict[str, float]:
+def keep(context: BrowserContext, address: str) -> None:
+    """A first visit to the lesson, until the service worker has kept it: it hashes megabytes for
+    that, once. Raises Failure when it keeps nothing."""
+    page = harness.page(context, *SCRIPTS)
+    navigation.open_lesson(page, context.new_cdp_session(page), address, navigation.START)
+    kept = page.evaluate(KEPT)
+    page.close()
+    if not kept:
+        raise Failure(f"The service worker has not kept {harness.LESSON}.")
+
+
+def start(page: Page, session: CDPSession, address: str) -> dict[str, float]:
     before = spent()
-    page.goto(address + EMBED + SHOWN, wait_until="commit")
-    until(page, "benchStartup.live !== null")
+    page.goto(address + harness.EMBED, wait_until="commit")
+    harness.wait(session, "benchStartup.live !== null")
     parts = since(before)
-    until(page, "benchStartup.ready !== null")  # what is on its way is not the next start's
+    harness.wait(
+        session, "benchStartup.ready !== null"
+    )  # what is on its way is not the next start's
     return {"live": page.evaluate("benchStartup.live"), **parts}
 
 
-def link(page: Page, address: str) -> dict[str, float]:
-    navigation.open_lesson(page, address, navigation.START)
+def link(page: Page, session: CDPSession, address: str) -> dict[str, float]:
+    navigation.open_lesson(page, session, address, navigation.START)
+    page.wait_for_timeout(harness.AT_REST)  # the service worker is told what it has already
     page.evaluate("(to) => benchNavigation.watch(to)", NEXT)
     before = spent()
     page.locator(navigation.ROUTE[NEXT]).first.click()
-    until(page, "benchNavigation.live !== undefined")
+    harness.wait(session, "benchNavigation.live !== undefined")
     parts = since(before)
     return {"live": page.evaluate("benchNavigation.live - benchNavigation.clicked"), **parts}
-
-
-def until(page: Page, condition: str) -> None:
-    # Asked at every frame: an answer that came late would be charged with what happened meanwhile.
-    page.wait_for_function(condition, timeout=PATIENCE * 1000, polling="raf")
 
 
 def spent() -> dict[tuple[str, str], float]:
