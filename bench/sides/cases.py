@@ -1,4 +1,4 @@
-"""What is timed, on our own code: natively and inside Pyodide. Names are those of `sides/torch`."""
+"""What is timed, on our own code: natively and inside Pyodide. Names as in torch_cases.py."""
 
 from __future__ import annotations
 

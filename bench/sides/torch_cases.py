@@ -71,19 +71,15 @@ def runs() -> Iterator[int]:
 def forward_of_all() -> None:
     for seeds in runs():
         x0 = torch.randn(seeds, TOKENS, WIDTH)
-        post, pre = x0, x0
+        states = {"post": x0, "pre": x0}
         shares = []
         for _ in range(DEEPEST):
             for branch in branches(*draw(seeds, WIDTH)):
-                for x, h in ((post, post), (pre, norm(pre))):
-                    brought = branch(h)
+                for name, x in states.items():
+                    brought = branch(x if name == "post" else norm(x))
                     total = x + brought
                     shares.append(brought.var(-1).mean(-1) / total.var(-1).mean(-1))
-                    if x is post:
-                        after = norm(total)
-                    else:
-                        pre = total
-                post = after
+                    states[name] = norm(total) if name == "post" else total
         torch.stack(shares)
 
 
@@ -105,8 +101,8 @@ def perturbed() -> None:
                 for branch in branches(*matrices):
                     of[0] = norm(of[0] + branch(of[0]))
                     of[1] = of[1] + branch(norm(of[1]))
-            for end in (lambda x: x, norm):
-                before, after = end(states[0][0]), end(states[1][0])
+            for wiring, end in enumerate((lambda x: x, norm)):
+                before, after = (end(of[wiring]) for of in states)
                 ((after - before) ** 2).sum((-2, -1)) / (before**2).sum((-2, -1))
 
 
