@@ -46,7 +46,8 @@ KEPT = f"""async () => {{
     const active = (await navigator.serviceWorker.getRegistration())?.active;
     for (const name of await caches.keys()) {{
       const kept = await (await caches.open(name)).keys();
-      if (active && kept.some(({{ url }}) => new URL(url).pathname === "/{harness.LESSON}")) return true;
+      const paths = kept.map(({{ url }}) => new URL(url).pathname);
+      if (active && paths.includes("/{harness.LESSON}")) return true;
     }}
     await new Promise((resolve) => setTimeout(resolve, 100));
   }}
