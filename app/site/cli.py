@@ -66,7 +66,12 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
     testing = commands.add_parser("test", help="run all checks and tests; passes options to pytest")
     testing.set_defaults(run=test_command)
-    measuring = commands.add_parser("bench", help="run one of bench/; passes options to it")
+    # Without help of its own, so that `bench NAME --help` is the bench's.
+    measuring = commands.add_parser(
+        "bench",
+        help="run one of bench/; passes options to it, --help too",
+        add_help=False,
+    )
     measuring.set_defaults(run=bench_command)
     measuring.add_argument("name", choices=benches())
     locking = commands.add_parser("lock", help="resolve the dependencies anew")
@@ -278,12 +283,16 @@ def test_command(options: argparse.Namespace) -> int:
     return subprocess.call(command, cwd=ROOT, env=environment)
 
 
+WITHOUT_SITE = ("compute",)  # the benches that need neither a built site nor a browser
+
+
 def bench_command(options: argparse.Namespace) -> int:
     from app.site import browser
 
-    chromium = browser.ensure()
-    build()
-    environment = {**os.environ, "NORMLAB_CHROMIUM": str(chromium), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    if options.name not in WITHOUT_SITE and not {"-h", "--help"} & set(options.rest):
+        environment["NORMLAB_CHROMIUM"] = str(browser.ensure())
+        build()
     command = [sys.executable, str(ROOT / "bench" / f"{options.name}.py"), *options.rest]
     return subprocess.call(command, env=environment)
 

@@ -42,6 +42,15 @@ def test_pytest_and_benches_get_their_own_options() -> None:
     assert cli.parse(["test", "-k", "lock", "-x"]).rest == ["-k", "lock", "-x"]
     options = cli.parse(["bench", "startup", "--repeats", "3"])
     assert (options.name, options.rest) == ("startup", ["--repeats", "3"])
+    assert cli.parse(["bench", "startup", "--help"]).rest == ["--help"]
+
+
+def test_a_bench_says_what_it_takes_before_anything_is_made(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli, "build", lambda: pytest.fail("nothing needs to be built"))
+    assert cli.main(["bench", "memory", "--help"]) == 0
+    assert "--moves" in capfd.readouterr().out
 
 
 def test_an_unknown_option_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
