@@ -34,6 +34,7 @@ from bench import harness  # noqa: E402
 
 LESSONS = ("warmup", "signal", "attenuation", "depth")
 HERE = ROOT / "bench"
+SCRIPT = HERE / "interaction.js"
 PATIENCE = 120_000  # milliseconds
 FRESH = itertools.count(1000)  # seeds that nothing has been computed from
 
@@ -89,6 +90,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--draws", type=int, default=5, help="moves of each control (anew)")
     parser.add_argument("--only", nargs="*", help="experiments, or experiment.control")
     options = parser.parse_args(arguments)
+    unknown = sorted({*(options.only or [])} - names())
+    if unknown:
+        known = ", ".join(EXPERIMENTS)
+        parser.error(f"--only knows no {', '.join(unknown)}; there are {known}, and their controls")
+    if min(options.moves, options.draws) < 1:
+        parser.error("--moves and --draws must be 1 or more")
     rows: list[Row] = []
     starts: dict[str, float] = {}
     try:
@@ -98,7 +105,7 @@ def main(arguments: Sequence[str]) -> int:
             harness.browser(program, address) as context,
         ):
             for lesson in LESSONS:
-                page = harness.page(context)
+                page = harness.page(context, SCRIPT)
                 measured = {row.experiment for row in rows}
                 bench = Bench(page, options.moves, options.draws, options.only, measured)
                 starts[lesson] = bench.open(f"{address}en/{lesson}/")
@@ -143,8 +150,16 @@ def classes(name: str) -> dict[str, str]:
     return kinds
 
 
+def names() -> set[str]:
+    """What can be measured: each experiment, and each of its controls."""
+    return {
+        *EXPERIMENTS,
+        *(f"{name}.{option}" for name, of in EXPERIMENTS.items() for option in of("en").controls),
+    }
+
+
 class Bench:
-    """One lesson's page."""
+    """One lesson's page, which `SCRIPT` runs in."""
 
     def __init__(
         self, page: Page, moves: int, draws: int, only: Sequence[str] | None, measured: set[str]
@@ -152,7 +167,6 @@ class Bench:
         self.page, self.moves, self.draws, self.only = page, moves, draws, only
         self.measured = measured
         page.set_default_timeout(PATIENCE)
-        page.add_init_script(path=str(HERE / "interaction.js"))
 
     def open(self, address: str) -> float:
         """The longest task of the start, until what is in view has been computed."""

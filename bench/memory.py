@@ -14,6 +14,7 @@ import contextlib
 import json
 import statistics
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,13 @@ sys.path.insert(0, str(ROOT))  # for `python bench/memory.py`
 
 from app.site.environment import Failure  # noqa: E402
 from bench import harness  # noqa: E402
-from bench.interaction import Bench, floor_of, there_and_back  # noqa: E402
+from bench.interaction import SCRIPT, Bench, floor_of, there_and_back  # noqa: E402
 
 LESSON = "en/warmup/?training.steps=50&training.depth=2"
 MOVED = (("sensitivity", "depth"), ("schedule", "step"), ("theorem", "width"), ("training", "rate"))
 SAMPLES = 10
 WARM = 2  # samples before what is kept for a reader who comes back has been filled
+PATIENCE = 60.0  # seconds for an answer of the worker's debugger
 ALLOWED = 350.0  # MB
 FLAT = 2.0  # percent of what is there
 
@@ -40,7 +42,7 @@ wasm          MB of WebAssembly memory, which can only grow
 objects       thousands of objects that Python's collector knows
 process       MB of private memory of the process that runs page and worker (wanted: {ALLOWED:g})
 growth        percent from the end of the warm-up ({WARM} rows) to the end, by a straight line
-              through the rows (wanted: {FLAT:g})"""
+              through the rows (wanted: {FLAT:g}); it takes two rows after the warm-up"""
 
 COUNTED = ("page", "worker", "wasm", "objects")
 
@@ -51,14 +53,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--moves", type=int, default=1000, help="moves of controls")
     parser.add_argument("--runs", type=int, default=20, help="training runs")
     options = parser.parse_args(arguments)
-    tables: dict[str, list[dict[str, float]]] = {}
+    if min(options.moves, options.runs) < 1:
+        parser.error("--moves and --runs must be 1 or more")
+    tables: dict[str, Rows] = {}
     try:
         program = harness.program(options)
         with (
             harness.serve(options.site, instead=floor_of(options.site)) as (address, _),
             harness.browser(program, address) as context,
         ):
-            page = harness.page(context)
+            page = harness.page(context, SCRIPT)
             bench = Bench(page, 0, 0, None, set())
             bench.open(address + LESSON)
             memory = Memory(page, context.new_cdp_session(page))
@@ -75,6 +79,9 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     show(tables)
     return 0
+
+
+Rows = list[dict[str, float | None]]
 
 
 def moves(bench: Bench, count: int) -> Iterator[int]:
@@ -113,7 +120,7 @@ class Memory:
             {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": False},
         )
 
-    def sample(self) -> dict[str, float]:
+    def sample(self) -> dict[str, float | None]:
         (worker,) = self.page.workers
         inside = worker.evaluate(
             """(count) => {
@@ -150,55 +157,73 @@ class Memory:
         self.session.send(
             "Target.sendMessageToTarget", {"sessionId": self.worker, "message": message}
         )
+        latest = time.monotonic() + PATIENCE
         while number not in self.answers:
+            if time.monotonic() > latest:
+                raise Failure(f"The worker has not answered {method} within {PATIENCE:g} seconds.")
             self.page.wait_for_timeout(10)
-        return dict(self.answers[number]["result"])
+        return result(method, self.answers[number])
+
+
+def result(method: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """What the debugger answered. Raises Failure with its words when that is an error."""
+    if "result" not in answer:
+        said = answer.get("error", {}).get("message", "without a reason")
+        raise Failure(f"The worker refuses {method}: {said}")
+    return dict(answer["result"])
 
 
 def in_use(heap: dict[str, float]) -> float:
     return sum(heap.get(n, 0) for n in ("usedSize", "embedderHeapUsedSize", "backingStorageSize"))
 
 
-def private() -> float:
-    """MB of private memory of the renderer below this process that has most; NaN elsewhere."""
+def private() -> float | None:
+    """MB of private memory of the renderer below this process that has most; None where the system
+    does not say."""
     if not Path("/proc/self/smaps_rollup").exists():
-        return float("nan")
+        return None
     found = []
     for process, command in harness.processes():
         with contextlib.suppress(OSError):
             if "--type=renderer" in command:
                 rollup = (process / "smaps_rollup").read_text().splitlines()
                 found.append(sum(int(x.split()[1]) for x in rollup if x.startswith("Private_")))
-    return max(found, default=0) * 1024 / 1e6
+    return max(found) * 1024 / 1e6 if found else None
 
 
-def growth(values: Sequence[float]) -> float:
-    """Percent from the end of the warm-up to the end, by a straight line."""
-    settled = values[min(WARM, len(values) - 2) :]
+def growth(values: Sequence[float]) -> float | None:
+    """Percent from the end of the warm-up to the end, by a straight line; None before there is
+    one."""
+    settled = values[WARM:]
+    if len(settled) < 2:
+        return None
     places = range(len(settled))
     slope, start = statistics.linear_regression(places, settled)
     return 100 * slope * (len(settled) - 1) / start if start else 0.0
 
 
-def show(tables: dict[str, list[dict[str, float]]]) -> None:
+def show(tables: dict[str, Rows]) -> None:
     """Prints a table for moves and one for runs, the machine, and the JSON line."""
     grown: dict[str, float | None] = {}
     for kind, rows in tables.items():
-        lines = [
-            [f"{row[name]:.0f}" if name == kind else f"{row[name]:.1f}" for name in row]
-            for row in rows
-        ]
+        lines = [[cell(value, name == kind) for name, value in row.items()] for row in rows]
         last = ["growth"]
         for name in COUNTED:
-            share = growth([row[name] for row in rows])
-            grown[f"{name}_growth_{kind}"] = round(share, 2)
-            last.append(f"{'*' if share > FLAT else ''}{share:.1f} %")
+            share = growth([value for row in rows if (value := row[name]) is not None])
+            grown[f"{name}_growth_{kind}"] = None if share is None else round(share, 2)
+            missed = share is not None and share > FLAT
+            last.append("–" if share is None else f"{'*' if missed else ''}{share:.1f} %")
         print(harness.table(list(rows[0]), [*lines, [*last, ""]]), end="\n\n")
-    most = max(row["process"] for rows in tables.values() for row in rows)
+    sizes = [row["process"] for rows in tables.values() for row in rows]
+    most = max((size for size in sizes if size is not None), default=None)
     machine = harness.machine()
     print(f"{HOW}\n\n{machine}")
     grown["allowed_vs_process"] = round(ALLOWED / most, 2) if most else None
-    harness.report("memory", grown, process=round(most, 1), machine=machine)
+    harness.report("memory", grown, process=most and round(most, 1), machine=machine)
+
+
+def cell(value: float | None, whole: bool) -> str:
+    return "–" if value is None else f"{value:.{0 if whole else 1}f}"
 
 
 if __name__ == "__main__":

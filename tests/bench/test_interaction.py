@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.experiments import EXPERIMENTS
+from app.site.environment import Failure
 from bench import interaction, memory
 
 
@@ -32,3 +33,17 @@ def test_the_ninety_fifth_of_a_hundred_times() -> None:
 def test_growth_is_that_after_the_warm_up() -> None:
     assert memory.growth([10, 50, 100, 100, 100, 100]) == pytest.approx(0)
     assert memory.growth([10, 50, 100, 110, 120, 130]) == pytest.approx(30)
+    assert memory.growth([10, 50, 100]) is None  # no line goes through one row
+
+
+def test_an_experiment_that_there_is_not_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert {"sensitivity", "sensitivity.depth"} <= interaction.names()
+    with pytest.raises(SystemExit):
+        interaction.main(["--only", "sensitivity", "sensitivity.x"])
+    assert "no sensitivity.x; there are" in capsys.readouterr().err
+
+
+def test_an_error_of_the_worker_s_debugger_is_told() -> None:
+    assert memory.result("Ask", {"id": 1, "result": {"usedSize": 2}}) == {"usedSize": 2}
+    with pytest.raises(Failure, match="Ask: not found"):
+        memory.result("Ask", {"id": 1, "error": {"message": "not found"}})
