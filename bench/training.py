@@ -20,7 +20,6 @@ sys.path.insert(0, str(ROOT))  # for `python bench/training.py`
 from app.site.environment import Failure  # noqa: E402
 from bench import harness  # noqa: E402
 
-LESSON = "en/warmup/"
 SECTION = "section[data-experiment=training]"
 PATIENCE = 600_000  # milliseconds
 AIM = 60.0  # seconds for the three runs together
@@ -33,9 +32,13 @@ frame    milliseconds between two frames of the page meanwhile, 99 of 100 are sh
 longest  the longest of them
 aim ÷ needed: above 1, the three runs take less than the minute they may take."""
 
-# What happens while the runs go on: states as they come, and how far frames are apart.
+# What happens from the next click on: states as they come, and how far frames are apart. The page
+# itself notes the click, for the driver takes its time before it.
 WATCH = """section => {
-  const bench = (window.benchTraining = { states: [], frames: [], begun: performance.now() });
+  const begin = () => Object.assign(bench, { states: [], frames: [], begun: performance.now() });
+  const bench = (window.benchTraining = {});
+  begin();
+  bench.watch = () => addEventListener("click", begin, { capture: true, once: true });
   section.addEventListener("normlab:state", ({ detail }) =>
     bench.states.push({ at: performance.now() - bench.begun, ...detail }));
   let last = performance.now();
@@ -46,7 +49,6 @@ WATCH = """section => {
   };
   requestAnimationFrame(frame);
 }"""
-BEGIN = "Object.assign(benchTraining, { states: [], frames: [], begun: performance.now() })"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -54,8 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = harness.parser("training", __doc__, 3, "how often all three are trained")
     options = parser.parse_args(arguments)
     try:
-        if not (options.site / LESSON).is_dir():
-            raise Failure(f"There is no built lesson in {options.site}; run build.py build first.")
+        harness.has_lessons(options.site)
         program = harness.program(options)
         with harness.serve(options.site) as (address, _), harness.browser(program, address) as b:
             rows = trained(harness.page(b), address, options.repeats)
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def trained(page: Page, address: str, repeats: int) -> list[dict[str, float]]:
-    page.goto(address + LESSON)
+    page.goto(address + harness.LESSON)
     section = page.locator(SECTION)
     section.scroll_into_view_if_needed()
     page.wait_for_selector("html[data-runtime=live]", timeout=PATIENCE)
@@ -85,16 +86,16 @@ def once(page: Page) -> dict[str, float]:
         page.locator(f'{SECTION} [data-slot="button:{action}"] button')
         for action in ("train", "stop")
     )
-    page.evaluate(BEGIN)
+    page.evaluate("benchTraining.watch()")
     train.click()
     until(page, "states.some(({ done }) => done > 0)")
     until(page, "states.at(-1).status === 'ready'")
     states = page.evaluate("benchTraining.states")
     frames = sorted(page.evaluate("benchTraining.frames"))
-    page.evaluate(BEGIN)
+    page.evaluate("benchTraining.watch()")
     train.click()
     until(page, "states.some(({ done, total }) => done > 0 && 2 * done >= total)")
-    page.evaluate(BEGIN)
+    page.evaluate("benchTraining.watch()")
     stop.click()
     until(page, "states.at(-1).status === 'stopped'")
     stopped = page.evaluate("benchTraining.states.at(-1).at")
