@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from app.site.environment import Failure
 from bench import harness
 from bench.stock.foreign import Foreign, plain
 
@@ -114,3 +115,8 @@ def test_an_index_offers_the_installed_version_under_its_hash(foreign: Foreign) 
     assert wheel is not None
     assert sha256(wheel.body).hexdigest() == file["hashes"]["sha256"]
     assert foreign("index.test", "/simple/unheard-of/") is None
+
+
+def test_a_site_without_lessons_is_said_to_be_none(site: Path) -> None:
+    with pytest.raises(Failure, match="no built lesson in"):
+        harness.has_lessons(site)
