@@ -117,8 +117,9 @@ export async function boot({ runtime, files, fresh }, report, free, patiences = 
       // Not `batch.failed`: what has begun must end before another start takes its place. It ends by itself.
       return await Promise.race([restored(interpreter, batch), core.failed, patience.ended]);
     } catch (fault) {
+      const first = slow ?? batch.fault ?? fault;
       batch.cancel();
-      throw slow ?? fault;
+      throw first;
     } finally {
       patience.end();
       pace = () => {};

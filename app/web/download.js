@@ -97,6 +97,8 @@ export class Downloads {
 export class Batch {
   #loaded = 0;
   travelled = 0; // bytes, of packed files alone: scripts count as unpacked, and all at once
+  /** What went wrong first: who reads the content may hear only that it cannot be had. @type {unknown} */
+  fault;
   #cancelled = false;
   #ended = new AbortController();
 
@@ -108,7 +110,12 @@ export class Batch {
     /** @type {Map<string, Promise<ReadableStream<Uint8Array>>>} */
     this.bodies = new Map();
     /** @type {Promise<never>} */
-    this.failed = new Promise((_, reject) => (this.fail = reject));
+    this.failed = new Promise((_, reject) => {
+      this.fail = (/** @type {unknown} */ fault) => {
+        this.fault ??= fault;
+        reject(fault);
+      };
+    });
     this.failed.catch(() => {}); // whoever waits for it sees it; nobody else has to
     let turn = Promise.resolve();
     for (const file of files.filter(({ name }) => !name.endsWith(SCRIPT))) {

@@ -226,8 +226,9 @@ function needs(page, href) {
 function put(next) {
   for (const each of next.querySelectorAll("noscript")) each.remove(); // parsed as if there were no scripts
   root.lang = next.documentElement.lang;
-  root.dataset.lesson = next.documentElement.dataset.lesson;
-  if (root.dataset.lesson === undefined) delete root.dataset.lesson;
+  const { lesson } = next.documentElement.dataset;
+  if (lesson === undefined) delete root.dataset.lesson;
+  else root.dataset.lesson = lesson;
   document.title = next.title;
   for (const each of document.head.querySelectorAll(OWN)) each.remove();
   document.head.append(...next.head.querySelectorAll(OWN));

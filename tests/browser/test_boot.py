@@ -179,3 +179,5 @@ def test_when_a_restore_fails_the_plain_boot_takes_over(lesson: Lesson, case: st
     assert lesson.data("hydration") == "linked"
     (line,) = [text for text in said if "boots plainly" in text]
     assert line.startswith("info: ")
+    if fault in (missing, truncated, damaged):
+        assert f"{name}: " in line

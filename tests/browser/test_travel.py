@@ -153,6 +153,7 @@ def test_pages_around_the_lessons_keep_python_and_lead_back_to_a_setting(lesson:
     page.evaluate("() => { window.mark = true; }")
     page.locator("a.brand").click()
     expect(page.locator(".lesson-card").first).to_be_visible()
+    expect(page.locator("html[data-lesson]")).to_have_count(0)
     expect(page.locator("[data-scheme=dark]")).to_have_attribute("aria-pressed", "true")
     page.locator(".page-foot a", has_text="teachers").press("Enter")
     expect(page.locator("h1")).to_be_focused()
